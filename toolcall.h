@@ -57,7 +57,6 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REVIEW      looking for schemas that compile, but accept nothing
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_HOOKS       hooks around the stages of a call
@@ -428,6 +427,55 @@ typedef struct tcall_block {
 TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 
 /* ==========================================================================
+ * >>syntax: the one recogniser of JSON
+ *
+ * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
+ * What the user does not ask for is recognised all the same, and told to
+ * nobody. It keeps one bit for each open level and nothing of the text.
+ */
+
+typedef struct tcall_syntax_ tcall_syntax_;
+
+/* What a user wants of a value: nothing; to be told of it and of what is in it;
+ * its text as it stands, through data. */
+typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
+
+/* What is told. A user that finds a fault sets error and halt; nothing is told
+ * from then on. */
+typedef struct tcall_syntax_user_ {
+    /* A member's name, decoded: mostly all of it, else in pieces of which the
+     * last ends it. Returns whether its value is asked for. */
+    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
+    /* A value begins, with this character. */
+    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
+    /* Of a string its decoded bytes, else its text; several calls a value. What
+     * was escaped comes alone. */
+    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
+    /* A value that was heard is complete. */
+    void (*end)(tcall_syntax_ *s);
+} tcall_syntax_user_;
+
+/* The state of a recogniser; the user's own state begins with it. */
+struct tcall_syntax_ {
+    const tcall_syntax_user_ *user;
+    int error; /* TCALL_OK, or what ended it */
+    uint8_t state, depth, number, hex;
+    uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
+                    */
+    bool halt;     /* the value is complete, there is an error, a line ends */
+    bool object;   /* the innermost open container is one */
+    bool named;    /* the string at hand is a name */
+    bool raw;      /* the value at hand is told as its text */
+    bool wide;     /* the string at hand has characters of several bytes */
+    bool lines;    /* a line feed between tokens halts */
+    tcall_utf_ utf;
+    uint16_t unit, high; /* of \u escapes */
+    const char *literal; /* what is left of true, false, null */
+    const char *from;    /* where the raw text of this piece begins */
+    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
+};
+
+/* ==========================================================================
  * >>shape: what may come and where it goes
  *
  * A shape says of a JSON value which types, bounds, words and members it may
@@ -469,9 +517,6 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *                              4,194,304 units are rounded
  *     number(low, high)        double; low, high and a default have at most 6
  *                              decimals
- *     number_over(low, high)   the same, but more than low; number_under(low,
- *                              high): less than high; number_between(low,
- *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max
  *                              characters; of more than max bytes, as é has
  *                              two, there is no room for all
@@ -486,6 +531,8 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  *     json(room)               char[room + 1]: any value as its JSON text
  *     one_of(TYPES, room)      the same for the types of a set, such as
  *                              TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER
+ *     over(kind)               as kind, number or integer64, but more than low
+ *     under(kind)              the same, but less than high
  *     or_null(kind)            as kind; null counts as not given
  *     named("as-sent", kind)   as kind; the member's name in JSON is the text
  *
@@ -836,15 +883,18 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
      (int32_t)(low), (int32_t)(high), TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
-    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
-#define TCALL_FITTING_(bits, has, value, store, fits, from, to, bounded)      \
-    TCALL_FITTING_##has(value, fits, from, to)
-#define TCALL_FITTING_0(value, fits, from, to) 1
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ node,                    \
+                TCALL_COLUMNS_ initial)
+#define TCALL_FITTING_(bits, has, value, kind, digits, flags, size, low, high, \
+                       more, store, fits, from, to, bounded)                  \
+    TCALL_FITTING_##has(value, fits, from, to, flags)
+#define TCALL_FITTING_0(value, fits, from, to, flags) 1
 #define TCALL_BOUNDED_OF_(member, initial, types, node, range, label, none)   \
     TCALL_BOUNDED_(TCALL_COLUMNS_ initial)
 #define TCALL_BOUNDED_(...) TCALL_BOUNDED_MAKE_(__VA_ARGS__)
 #define TCALL_BOUNDED_MAKE_(store, fits, from, to, bounded) (bounded)
-#define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
+#define TCALL_FITTING_1(value, fits, from, to, flags)                         \
+    fits(value, from, to, flags)
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
@@ -862,17 +912,17 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
-#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
-#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
-#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
-#define TCALL_SIZED_(value, min, max)                                         \
+#define TCALL_WITHIN_(value, low, high, flags)                                \
+    ((value) >= (low) && (value) <= (high) &&                                 \
+     (!((flags) & TCALL_MEMBER_OVER) || (value) > (low)) &&                   \
+     (!((flags) & TCALL_MEMBER_UNDER) || (value) < (high)))
+#define TCALL_SIZED_(value, min, max, flags)                                  \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_ORDERED_(low, high, least, most)                                \
     ((low) + 0LL >= (least) && (low) + 0LL <= (high) + 0LL &&                 \
      (high) + 0LL <= (most))
-#define TCALL_FITS_NEVER_(value, low, high)  0
-#define TCALL_FITS_ALWAYS_(value, low, high) 1
+#define TCALL_FITS_NEVER_(value, low, high, flags)  0
+#define TCALL_FITS_ALWAYS_(value, low, high, flags) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
 #define TCALL_SCALE_1_                  10.
@@ -920,20 +970,11 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, <=, 0)
-#define TCALL_K_number_over(low, high)                                        \
-    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, <, TCALL_MEMBER_OVER)
-#define TCALL_K_number_under(low, high)                                       \
-    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, <, TCALL_MEMBER_UNDER)
-#define TCALL_K_number_between(low, high)                                     \
-    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_, <,                          \
-                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
-#define TCALL_NUMBER_KIND_(low, high, fits, less, flags)                      \
-    ((double, ), (TCALL_AS_IT_IS_, fits, low, high, (low) less (high) &&      \
+    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high, (low) <= (high) && \
                   ((low) <= TCALL_NO_MINIMUM || (low) >= -9e12) &&            \
                   ((high) >= TCALL_NO_MAXIMUM || (high) <= 9e12) &&           \
                   (low) <= 9e12 && (high) >= -9e12),                          \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
       tcall_store_double_), (0, 0))
 #endif
@@ -974,6 +1015,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \
     TCALL_AROUND_(TCALL_K_##kind, TCALL_OR_NULL_OF_, 0)
+#define TCALL_K_over(kind)                                                    \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_BEYOND_OF_, TCALL_MEMBER_OVER)
+#define TCALL_K_under(kind)                                                   \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_BEYOND_OF_, TCALL_MEMBER_UNDER)
 #define TCALL_K_named(name, kind)                                             \
     TCALL_AROUND_(TCALL_K_##kind, TCALL_NAMED_OF_, name)
 #define TCALL_AROUND_(row, macro, value)                                      \
@@ -988,6 +1033,18 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
 #define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
     (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
+#define TCALL_BEYOND_OF_(member, initial, types, node, range, label, flag)    \
+    (member, TCALL_BEYOND_(TCALL_COLUMNS_ node, TCALL_COLUMNS_ initial), types, \
+     TCALL_FLAGGED_(flag, TCALL_COLUMNS_ node), range, label)
+#define TCALL_BEYOND_(...)  TCALL_BEYOND_MAKE_(__VA_ARGS__)
+#define TCALL_BEYOND_MAKE_(kind, digits, flags, size, low, high, more, store, \
+                           fits, from, to, bounded)                           \
+    (store, fits, from, to,                                                   \
+     (kind) >= TCALL_KIND_INTEGER64 && (kind) <= TCALL_KIND_NUMBER &&         \
+     (from) < (to) && (bounded))
+#define TCALL_FLAGGED_(...) TCALL_FLAGGED_MAKE_(__VA_ARGS__)
+#define TCALL_FLAGGED_MAKE_(flag, kind, digits, flags, size, low, high, more) \
+    (kind, digits, (flags) | flag, size, low, high, more)
 #define TCALL_NAMED_OF_(member, initial, types, node, range, label, name)     \
     (member, initial, types, node, range, (1, name))
 
@@ -995,6 +1052,72 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 
 #else
 typedef struct tcall_object tcall_object;
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>store: values into the struct of their shape
+ *
+ * Whoever reads values by shapes checks and stores them here, kind by kind.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* Bytes of an unknown name, and of a word that is none of a choice, that are
+ * kept for the sentence about them; 0: none, and it does not show them. */
+#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
+#define TOOLCALL_MISFIT_TEXT 0
+#elif !defined TOOLCALL_MISFIT_TEXT
+#define TOOLCALL_MISFIT_TEXT 16
+#endif
+
+/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
+ * that of JSON Schema where there is one. In the sentence %v is the value, %u
+ * says that it is under its minimum, %o that it is over its maximum; %s is what
+ * to send, %r how much there is room for, %n the name of a property, and %k
+ * which ones are known; %w is the wrong word, %x the unknown name. */
+#define TCALL_MISFITS(X)                                                \
+    X(TYPE, "type", "this is of another type; send %s")                 \
+    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
+    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
+    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
+    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
+    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
+    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
+    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
+    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
+
+/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
+typedef enum tcall_misfit_code {
+    TCALL_FITS,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+} tcall_misfit_code;
+
+/* A text on its way into its struct. */
+typedef struct tcall_text_into_ {
+    char *to;        /* where it is kept, or NULL */
+    size_t len;      /* bytes that came */
+    size_t followed; /* those that are not the first of a character */
+} tcall_text_into_;
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *word;    /* that one, or NULL: none agrees */
+    size_t len;          /* bytes that came */
+    uint8_t index, left; /* of the word; words that follow it */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* the first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
+} tcall_words_;
+
 #endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
@@ -1045,43 +1168,6 @@ typedef struct tcall_object tcall_object;
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
  * know is 0xFFFF. */
@@ -1101,66 +1187,44 @@ typedef struct tcall_misfit {
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
-    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
 
-/* A string that is read. Of a name or word only so much is known: with which
- * one in flash it agrees so far. */
-typedef struct tcall_string_ {
-    tcall_utf_ utf;
-    uint8_t hex_left;           /* digits of the \u escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-    uint16_t unit;              /* the escape so far */
-    uint16_t high;              /* surrogate that waits for its low one */
-    const char *word;           /* that one, or NULL: none agrees */
-    char *to;                   /* where a text is kept, or NULL */
-    size_t len;                 /* bytes so far */
-    size_t followed; /* those that are not the first of a character */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_string_;
-
-/* A number that is read: its significant digits * 10^(zeros - places + power).
- */
-typedef struct tcall_number_ {
-    uint8_t state;     /* in the grammar of numbers */
+/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
+typedef struct tcall_numeral_ {
     bool minus : 1;    /* sign of the number */
+    bool point : 1;    /* it came */
+    bool e : 1;        /* it came */
     bool negative : 1; /* sign of the exponent */
-    bool lost : 1;     /* digits were cut off, not all of them 0 */
-    int16_t zeros;     /* digits after those that count, all 0 */
-    int16_t places;    /* digits after the point */
-    int16_t length;    /* digits in all */
-    int16_t power;     /* the exponent, without its sign */
-    int16_t count;     /* significant digits: neither the first nor last is 0 */
+    int16_t length;    /* digits before the exponent, in all */
+    int16_t places;
+    int16_t power; /* the exponent, without its sign */
+    int16_t count; /* digits from the first that is not 0 on */
+    int16_t last;  /* up to the last that is not 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_number_;
+} tcall_numeral_;
 
 typedef struct tcall_decoder tcall_decoder;
 
-/* What is used most lies nearest to the beginning: from there small processors
- * reach it with shorter instructions. */
 struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t state, depth, levels;
-    uint8_t use;     /* what becomes of the string */
-    bool object;     /* the innermost open container is one */
-    uint8_t keeping; /* a value is kept as its text */
+    uint8_t levels;
+    uint8_t into;  /* what becomes of the value that is read */
+    uint16_t kept; /* bytes of its text so far */
     union {
-        tcall_string_ string;
-        tcall_number_ number;
+        tcall_text_into_ text;
+        tcall_words_ words;
+        tcall_numeral_ digits;
     } now;
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    uint16_t kept;                              /* bytes of the text so far */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1438,10 +1502,10 @@ TCALL_API tcall_str tcall_tree_str_(tcall_tree_ v);
  * >>lenient: arguments as a model meant them
  *
  * Strict first. What fails is read once more from left to right, and what has
- * only one meaning is rewritten as JSON. Tolerance is lexical, never
- * structural: nothing is closed, added or left out, and a text that ends too
- * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
- * out: then only strict JSON is accepted.
+ * only one meaning is rewritten as JSON on its way into a recogniser. Tolerance
+ * is lexical, never structural: nothing is closed, added or left out, and a
+ * text that ends too early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the
+ * second reading out: then only strict JSON is accepted.
  */
 
 /* What is rewritten. X(name, text): */
@@ -1954,11 +2018,6 @@ TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
  * changes. */
 TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
                                tcall_item *item);
-/* Drops the oldest turn. Returns false if there is only one. */
-TCALL_API bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);
 
 /* ==========================================================================
  * >>tools: definitions and the registry
@@ -2000,51 +2059,48 @@ typedef enum tcall_safety {
  * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
  * after WILL_CHECK_CONSENT, a call that hydration refused fails after
  * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
- * X(NAME, name, when): */
-#define TCALL_STAGES(X)                                           \
-    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
-    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
-    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
-    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
-    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
-    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
-    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
-    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
-    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
-    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
-    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
-    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
-    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
-    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
-    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
-    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
-    X(AROUND_EXECUTE, "around_execute", GOING)                    \
-    X(WILL_EXECUTE, "will_execute", INNER)                        \
-    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
-    X(ON_RETRY, "on_retry", INNER)                                \
-    X(ON_GIVE_UP, "on_give_up", INNER)                            \
-    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
-    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
-    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
-    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
-    X(ON_ERROR, "on_error", FAILED)                               \
-    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
-    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
-    X(ON_METRICS, "on_metrics", ALWAYS)                           \
-    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
-    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+ * X(NAME, when): */
+#define TCALL_STAGES(X)                  \
+    X(WILL_BIND_SERVICES, GOING)         \
+    X(WILL_CREATE_CONTEXT, GOING)        \
+    X(DID_CREATE_CONTEXT, DID_GOING)     \
+    X(WILL_AUTHORIZE, GOING)             \
+    X(WILL_CHECK_CONSENT, GOING)         \
+    X(WILL_CHECK_FLAGS, GOING)           \
+    X(WILL_ACQUIRE_QUOTA, GOING)         \
+    X(WILL_ACQUIRE_SEMAPHORE, GOING)     \
+    X(WILL_PARSE_INPUT, GOING)           \
+    X(WILL_VALIDATE_INPUT, GOING)        \
+    X(WILL_NORMALIZE_INPUT, GOING)       \
+    X(WILL_REDACT_INPUT, GOING)          \
+    X(WILL_INJECT_SECRETS, GOING)        \
+    X(WILL_READ_CACHE, GOING)            \
+    X(DID_CACHE_HIT, DID_HIT)            \
+    X(DID_CACHE_MISS, DID_GOING)         \
+    X(AROUND_EXECUTE, GOING)             \
+    X(WILL_EXECUTE, INNER)               \
+    X(DID_EXECUTE, DID_INNER)            \
+    X(ON_RETRY, INNER)                   \
+    X(ON_GIVE_UP, INNER)                 \
+    X(WILL_WRITE_CACHE, WELL)            \
+    X(WILL_REDACT_OUTPUT, WELL)          \
+    X(WILL_VALIDATE_OUTPUT, WELL)        \
+    X(WILL_TRANSFORM_OUTPUT, WELL)       \
+    X(ON_ERROR, FAILED)                  \
+    X(WILL_AUDIT, ALWAYS)                \
+    X(DID_AUDIT, DID_ALWAYS)             \
+    X(ON_METRICS, ALWAYS)                \
+    X(DID_RELEASE_SEMAPHORE, DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, DID_ALWAYS)     \
+    X(WILL_FINALIZE, ALWAYS)
 
 /* TCALL_WILL_EXECUTE and the others; TCALL_STAGE_COUNT is their number. */
 typedef enum tcall_stage {
-#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+#define TCALL_X_(NAME, when) TCALL_##NAME,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
         TCALL_STAGE_COUNT
 } tcall_stage;
-
-/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
-TCALL_API const char *tcall_stage_name(int stage);
 
 /* A function that is called at a stage: a row of a const table. Higher
  * priority comes earlier, at did_... stages later; equal ones in the order of
@@ -2073,7 +2129,8 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools look up by name: tcall_find_service. */
+/* Something that hooks and tools look up by name:
+ * tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -2183,7 +2240,7 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: need not be sent */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
     TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */
@@ -2442,11 +2499,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
                          const tcall_pick_opts *opts, tcall_picked *picks,
                          int max);
 
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
-                                  int count);
-
 /* Writes how picks came about, as a JSON object for logs: the scorers; terms of
  * the input with the number of tools that have them and their weight; picks
  * with score and reason ("matched weather, city", "pinned", "timed out"); tools
@@ -2697,11 +2749,8 @@ TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
 TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, which stays its owner's, looked up by name
- * in the call, then in its session, then in the registry; NULL when there is
- * none. */
-TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
-/* Returns the same, which stays its owner's, but the call fails with
- * TCALL_E_SERVICE when there is none. */
+ * in the call, then in its session, then in the registry. Where there is none
+ * it returns NULL, and the call fails with TCALL_E_SERVICE. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session
@@ -2874,10 +2923,6 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
  * >>records: what programs and logs read of a call
  */
 
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
@@ -2885,10 +2930,6 @@ TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
  * agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* Writes the definition of a tool as a JSON object: name, title, description,
- * parameters and output, which are schemas; what it lacks is left out. Returns
- * the writer's error, see >>write. */
-TCALL_API int tcall_write_definition(tcall_writer *w, const tcall_tool *tool);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3100,12 +3141,6 @@ typedef struct tcall_answer {
  * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
  * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
-/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
- * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
- * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
- * Returns TCALL_OK where it did, or where there are calls: of those that were
- * cut each says so itself. */
-TCALL_API int tcall_answer_ending(const tcall_answer *answer);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3764,13 +3799,14 @@ TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
  * error nothing has changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
- * answer that did not end by itself is one of those of tcall_answer_ending, and
- * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
- * small for an answer or a call: the model never reads half of a result, unless
- * a notice in it says so. In a block of the size that is needed then, the turn
- * gets further. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
+ * an answer that did not end by itself TCALL_E_LENGTH, _REFUSED (it was
+ * filtered), _QUEUED, _UNHANDLED (stop_text may say what is not handled here)
+ * or _EMPTY, and what came of its text stays; TCALL_E_APPROVAL, where calls
+ * wait for a verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the
+ * block is too small for an answer or a call: the model never reads half of a
+ * result, unless a notice in it says so. In a block of the size that is needed
+ * then, the turn gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
  * the block is too small for the conversation and another turn like the last,
@@ -4323,17 +4359,16 @@ static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 {
     const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': next += 2; break;
-    case 'e':
-    case 'E': next += 3; break;
-    case '+': next += 4; break;
-    case '-': next += 5; break;
-    default:
-        if (!tcall_is_digit_(c))
-            return 0;
+    if (tcall_is_digit_(c))
         next += c != '0';
-    }
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return 0;
     return (uint8_t)TCALL_BYTE_(next);
 }
 
@@ -4445,26 +4480,48 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
     return a->sign * order;
 }
 
-/* Gives number * 10^decimals as an integer; surplus digits are cut off.
- * Returns false when it does not fit. */
+/* Larger numbers would be infinity to most readers. */
+TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+{
+    tcall_num_ n = tcall_num_read_(text);
+    /* from hardly less on infinity is the nearest double */
+    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n.sign;
+    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+}
+
+/* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
+ * where it is exactly that. Returns false when it does not fit: then it is the
+ * end of the range that it is beyond. */
+TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
+                                    tcall_int *out, int *rest)
+{
+    const tcall_uint most = (tcall_uint)-1 / 2, end = most + (number->sign < 0);
+    const char *at = number->first;
+    int left = number->sign ? number->top + decimals : -1;
+    tcall_uint sum = 0;
+    bool fits = true;
+    for (; left >= 0 && fits; left--) {
+        fits = sum <= most / 10;
+        sum = sum * 10 + (tcall_uint)tcall_num_digit_(number, &at);
+        fits = fits && sum <= end;
+    }
+    if (!fits)
+        sum = end;
+    *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
+    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    return fits;
+}
+
+/* The same; surplus digits are cut off. */
 TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
                                     int64_t *out)
 {
-    const char *at = number->first;
-    int left = number->top + decimals; /* digits to come, less one */
-    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (number->sign < 0);
-    *out = 0;
-    if (!number->sign || left < 0)
-        return true;
-    if (left > 18) /* more digits than 64 bits hold */
-        return false;
-    for (; left >= 0; left--) {
-        sum = sum * 10 + (uint64_t)tcall_num_digit_(number, &at);
-        if (sum > limit)
-            return false;
-    }
-    *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
-    return true;
+    tcall_int whole;
+    int rest;
+    bool fits = tcall_num_whole_(number, decimals, &whole, &rest);
+    *out = whole;
+    return fits;
 }
 
 /* ---- doubles ----
@@ -4903,6 +4960,420 @@ TCALL_SHARED_ void tcall_block_release_(tcall_block *block, size_t mark)
 }
 
 /* ==========================================================================
+ * >>syntax
+ */
+
+enum { /* where it is; between tokens white space may be */
+       TCALL_AT_VALUE_,
+       TCALL_AT_FIRST_,
+       TCALL_AT_NAME_,
+       TCALL_AT_FIRST_NAME_,
+       TCALL_AT_COLON_,
+       TCALL_AT_NEXT_,
+       TCALL_AT_DONE_,
+       TCALL_AT_STRING_,
+       TCALL_AT_ESCAPE_,
+       TCALL_AT_HEX_,
+       TCALL_AT_HALF_,
+       TCALL_AT_LITERAL_,
+       TCALL_AT_NUMBER_
+};
+
+static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
+                                      const char *at)
+{
+    s->error = error;
+    s->halt = true;
+    return at;
+}
+
+static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
+{
+    if (at > s->from)
+        s->user->data(s, s->from, (size_t)(at - s->from));
+}
+
+/* The value before at is complete. */
+static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
+{
+    s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
+    s->halt = !s->depth;
+    if (!s->quiet) {
+        s->user->end(s);
+    } else if (s->quiet == s->depth + 1) {
+        s->quiet = 0;
+        if (s->raw) {
+            tcall_syntax_raw_ends_(s, at);
+            s->raw = false;
+            s->user->end(s);
+        }
+    }
+}
+
+static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
+{
+    uint8_t bit = (uint8_t)(1 << (s->depth & 7)),
+            *open = &s->open[s->depth >> 3];
+    if (s->depth == TOOLCALL_MAX_DEPTH)
+        return tcall_syntax_fail_(s, TCALL_E_DEPTH, at);
+    s->object = *at == '{';
+    *open = (uint8_t)(s->object ? *open | bit : *open & ~bit);
+    s->depth++;
+    s->state = s->object ? TCALL_AT_FIRST_NAME_ : TCALL_AT_FIRST_;
+    return at + 1;
+}
+
+static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
+{
+    unsigned up;
+    if (*at != (s->object ? '}' : ']'))
+        return tcall_syntax_fail_(
+            s,
+            *at == '}' || *at == ']' ? TCALL_E_BRACKETS : TCALL_E_MISSING_COMMA,
+            at);
+    s->depth--;
+    up = s->depth - 1u;
+    s->object = s->depth && s->open[up >> 3] >> (up & 7) & 1;
+    tcall_syntax_value_ends_(s, at + 1);
+    return at + 1;
+}
+
+/* ---- strings ---- */
+
+/* Runs over bytes that stand for themselves, a word at a time. */
+static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks) /* the lowest is right: a borrow only goes up */
+            return at + (__builtin_ctzll(marks) >> 3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
+}
+
+/* The same with characters of several bytes. */
+static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
+                                       const char *end)
+{
+    for (;; at++) {
+        if (!s->utf.left) {
+            at = tcall_syntax_ascii_(at, end);
+            if (at == end || (unsigned char)*at < 0x80)
+                return at;
+        }
+        if (at == end)
+            return at;
+        if (!tcall_utf8_step_(&s->utf, (unsigned char)*at))
+            return tcall_syntax_fail_(s, TCALL_E_UTF8, at);
+        s->wide = true;
+    }
+}
+
+/* Decoded bytes of a string. */
+static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
+                                  size_t len)
+{
+    if (s->named)
+        s->user->name(s, bytes, len, false);
+    else
+        s->user->data(s, bytes, len);
+}
+
+static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
+                                       size_t len)
+{
+    s->state = TCALL_AT_COLON_;
+    if (!s->quiet && !s->user->name(s, name, len, true))
+        s->quiet = (uint8_t)(s->depth + 1);
+}
+
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+                                        const char *end)
+{
+    for (;;) {
+        const char *from = at;
+        char c;
+        at = tcall_syntax_plain_(s, at, end);
+        if (at > from && !s->quiet)
+            tcall_syntax_decoded_(s, from, (size_t)(at - from));
+        if (at == end || s->halt)
+            return at;
+        c = *at++;
+        if (c == '"') {
+            if (s->named)
+                tcall_syntax_named_(s, at, 0);
+            else
+                tcall_syntax_value_ends_(s, at);
+            return at;
+        }
+        if (c != '\\')
+            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
+                                      at - 1);
+        c = at < end ? tcall_unescape_(*at) : 0;
+        if (!c) {
+            s->state = TCALL_AT_ESCAPE_;
+            return at;
+        }
+        if (!s->quiet)
+            tcall_syntax_decoded_(s, &c, 1);
+        at++;
+    }
+}
+
+static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
+{
+    char bytes[4];
+    size_t len = tcall_utf8_(bytes, code);
+    s->state = TCALL_AT_STRING_;
+    s->wide |= len > 1;
+    if (!s->quiet)
+        tcall_syntax_decoded_(s, bytes, len);
+}
+
+static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
+{
+    char c = tcall_unescape_(*at);
+    if (s->state == TCALL_AT_HALF_) {
+        if (*at != '\\')
+            return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+        s->state = TCALL_AT_ESCAPE_;
+    } else if (*at == 'u') {
+        s->state = TCALL_AT_HEX_;
+        s->hex = 4;
+    } else if (!c || s->high) {
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    } else {
+        tcall_syntax_character_(s, (unsigned char)c);
+    }
+    return at + 1;
+}
+
+static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
+{
+    int digit = tcall_hex_(*at);
+    bool low;
+    s->unit = (uint16_t)(s->unit << 4 | digit);
+    if (digit < 0)
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    if (--s->hex)
+        return at + 1;
+    low = (s->unit & 0xFC00) == 0xDC00;
+    if (low != (s->high != 0))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
+    if ((s->unit & 0xFC00) == 0xD800) {
+        s->high = s->unit;
+        s->state = TCALL_AT_HALF_;
+        return at + 1;
+    }
+    tcall_syntax_character_(s, low ? 0x10000 +
+                                         ((uint32_t)(s->high & 0x3FF) << 10) +
+                                         (s->unit & 0x3FF)
+                                   : s->unit);
+    s->high = 0;
+    return at + 1;
+}
+
+/* ---- numbers, literals, values ---- */
+
+/* A part of a number or literal. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
+{
+    if (at > from && !s->quiet)
+        s->user->data(s, from, (size_t)(at - from));
+}
+
+static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
+                                         const char *end)
+{
+    const char *at = from;
+    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
+        if (*at != TCALL_BYTE_(s->literal))
+            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
+                                      at);
+    tcall_syntax_part_(s, from, at);
+    if (!TCALL_BYTE_(s->literal))
+        tcall_syntax_value_ends_(s, at);
+    return at;
+}
+
+static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
+                                        const char *end)
+{
+    const char *at = from;
+    uint8_t state = s->number, next = state;
+    for (; at < end; at++) {
+        next = tcall_number_next_(state, *at);
+        if (!next)
+            break;
+        state = next;
+    }
+    s->number = state;
+    if (!next && !tcall_number_ends_(state))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_part_(s, from, at);
+    if (!next)
+        tcall_syntax_value_ends_(s, at);
+    return at;
+}
+
+static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
+                                       const char *end)
+{
+    char c = *at;
+    if (c == ']' && s->state == TCALL_AT_FIRST_)
+        return tcall_syntax_close_(s, at);
+    if (!s->quiet) {
+        tcall_ask_ ask = s->user->begin(s, c);
+        if (ask != TCALL_HEAR_)
+            s->quiet = (uint8_t)(s->depth + 1);
+        s->raw = ask == TCALL_RAW_;
+        s->from = at;
+    }
+    if (c == '"') {
+        s->state = TCALL_AT_STRING_;
+        s->named = s->wide = false;
+        return tcall_syntax_string_(s, at + 1, end);
+    }
+    if (c == '{' || c == '[')
+        return tcall_syntax_open_(s, at);
+    if (c == '-' || tcall_is_digit_(c)) {
+        s->state = TCALL_AT_NUMBER_;
+        s->number = TCALL_N_START_;
+        return tcall_syntax_number_(s, at, end);
+    }
+    s->state = TCALL_AT_LITERAL_;
+    s->literal = tcall_literal_(c);
+    return tcall_syntax_literal_(s, at, end);
+}
+
+/* A name begins. Mostly it is all there and plain, and needs no memory. */
+static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
+                                      const char *end)
+{
+    const char *quote = tcall_syntax_ascii_(at, end);
+    if (quote < end && *quote == '"') {
+        tcall_syntax_named_(s, at, (size_t)(quote - at));
+        return quote + 1;
+    }
+    s->state = TCALL_AT_STRING_;
+    s->named = true;
+    s->wide = false;
+    return at;
+}
+
+/* What stands between tokens, and what follows it at once: a member is one
+ * turn. */
+static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
+                                      const char *end)
+{
+    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+        s->halt = s->lines && *at == '\n';
+        if (s->raw)
+            tcall_syntax_raw_ends_(s, at);
+        s->from = at + 1;
+        return at + 1;
+    }
+    switch (s->state) {
+    case TCALL_AT_FIRST_NAME_:
+        if (*at == '}')
+            return tcall_syntax_close_(s, at);
+        /* fall through */
+    case TCALL_AT_NAME_:
+        if (*at != '"')
+            return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
+        at = tcall_syntax_name_(s, at + 1, end);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+            return at;
+        /* fall through */
+    case TCALL_AT_COLON_:
+        if (*at != ':')
+            return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
+        s->state = TCALL_AT_VALUE_;
+        at++;
+        if (at == end || (unsigned char)*at <= ' ')
+            return at;
+        /* fall through */
+    case TCALL_AT_FIRST_:
+    case TCALL_AT_VALUE_:
+        at = tcall_syntax_value_(s, at, end);
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+            return at;
+        /* fall through */
+    case TCALL_AT_NEXT_:
+        if (*at != ',')
+            return tcall_syntax_close_(s, at);
+        s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
+        return at + 1;
+    default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
+    }
+}
+
+/* The short way of bytes that come one by one: false for all but a string's. */
+TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
+                                                   const char *byte)
+{
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+        tcall_plain_run_(byte, byte + 1) == byte)
+        return false;
+    if (!s->quiet)
+        tcall_syntax_decoded_(s, byte, 1);
+    return true;
+}
+
+/* Eats a piece. Returns how many bytes: all, or up to where it halts. */
+TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
+                                        size_t len)
+{
+    const char *at = bytes, *end = bytes + len;
+    s->from = bytes;
+    s->halt = s->error != TCALL_OK;
+    while (at < end && !s->halt) {
+        switch (s->state) {
+        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
+        case TCALL_AT_ESCAPE_:
+        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
+        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
+        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
+        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
+        default: at = tcall_syntax_turn_(s, at, end);
+        }
+    }
+    if (s->raw)
+        tcall_syntax_raw_ends_(s, at);
+    return (size_t)(at - bytes);
+}
+
+/* Ends the text; a number at the root ends only here. Returns the error. */
+TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
+{
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+        tcall_syntax_feed_(s, " ", 1);
+    if (!s->error && s->state != TCALL_AT_DONE_)
+        tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
+    return s->error;
+}
+
+TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
+                                       const tcall_syntax_user_ *user)
+{
+    memset(s, 0, sizeof *s);
+    s->user = user;
+}
+
+/* ==========================================================================
  * >>shape
  *
  * Words lie in flash, one after the other, each ended by NUL. They are compared
@@ -4938,653 +5409,147 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
 }
 
 /* ==========================================================================
- * >>read
- *
- * A state machine: the state says what may come, each function below eats as
- * much of a piece as it can and returns what is left. Open objects and lists
- * that have a shape are levels. Where there are more open containers than
- * levels we are in a value that has no shape of its own, or whose place is
- * wrong: it is recognised and nothing else.
- *
- * Most bytes are in strings, so tcall_decoder_feed eats runs of them itself,
- * one byte or many. What begins and ends values is TCALL_NOINLINE_: else the
- * compiler makes one function of all, in whose loop small processors have no
- * register left.
+ * >>store
  */
 
 #ifndef TOOLCALL_NO_SHAPES
 
-enum {
-    /* between tokens, where white space may be */
-    TCALL_READ_VALUE_,
-    TCALL_READ_FIRST_VALUE_, /* or ']' */
-    TCALL_READ_NAME_,
-    TCALL_READ_FIRST_NAME_, /* or '}' */
-    TCALL_READ_COLON_,
-    TCALL_READ_NEXT_, /* ',' or a closing bracket */
-    TCALL_READ_END_,  /* nothing */
-    /* within a token */
-    TCALL_READ_STRING_,
-    TCALL_READ_ESCAPE_,
-    TCALL_READ_HEX_,
-    TCALL_READ_HALF_,
-    TCALL_READ_LITERAL_,
-    TCALL_READ_NUMBER_
-};
-
-/* A value is kept as its text: not, on from here, up to here. */
-enum { TCALL_KEEP_NONE_, TCALL_KEEP_MORE_, TCALL_KEEP_LAST_ };
-
-/* What becomes of a string. */
-enum {
-    TCALL_INTO_NOTHING_,
-    TCALL_INTO_TEXT_,
-    TCALL_INTO_CHOICE_,
-    TCALL_INTO_NAME_
-};
-
-/* Longer numbers are refused, so that places are counted in 16 bits; greater
- * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_LENGTH_ 1000
-#define TCALL_NUMBER_POWER_  3000
-
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
-
-/* The object that is read; which one is said by the first level. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
-/* For holes: what is to be read there is this object. Returns its shape. */
-TCALL_SHARED_ const tcall_shape *
-tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+/* Returns the types that a value may have which begins with this character. */
+TCALL_SHARED_ uint8_t tcall_store_types_(char first)
 {
-    decoder->open_levels[decoder->levels].what = object;
-    return &tcall_root_;
-}
-
-/* ---- what is wrong ---- */
-
-/* Returns whether reading goes on, also after misfits. */
-static bool tcall_read_going_(const tcall_decoder *decoder)
-{
-    return decoder->error == TCALL_OK || decoder->error == TCALL_E_INVALID;
-}
-
-/* Ends the reading. Returns where. */
-static const char *tcall_read_stop_(tcall_decoder *decoder, int error,
-                                    const char *at)
-{
-    decoder->error = error;
-    return at;
-}
-
-/* Notes a misfit of the value that the first levels lead to. Returns it, or
- * NULL when there is no room for it. */
-static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
-                                      uint8_t levels)
-{
-    tcall_misfit *misfit = NULL;
-    uint8_t i;
-    if (decoder->error == TCALL_OK)
-        decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->open_levels[i].index;
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     }
-    if (decoder->misfit_count < 255)
-        decoder->misfit_count++;
-    return misfit;
 }
 
-/* Notes a misfit of the value that is read. */
-static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    return tcall_read_note_(decoder, code, decoder->levels);
-}
-
-/* ---- where we are ---- */
-
-/* Returns whether the innermost open container has a shape. */
-static bool tcall_read_shaped_(const tcall_decoder *decoder)
-{
-    return decoder->depth == decoder->levels;
-}
-
-static uint8_t tcall_read_kind_(const tcall_decoder *decoder)
-{
-    return TCALL_FETCH_8_(&decoder->shape->kind);
-}
-
-/* Returns where the value that is read is kept, or NULL. */
-static char *tcall_read_place_(const tcall_decoder *decoder,
-                               const tcall_shape *shape)
+/* Returns where the value is kept of a struct that begins at base, or NULL. */
+TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
 {
     uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    if (!decoder->base || offset == TCALL_NOWHERE)
-        return NULL;
-    return decoder->base + offset;
-}
-
-/* A value of these types begins. Returns its shape: after holes were filled,
- * and when another type was expected, one that takes anything. */
-static const tcall_shape *tcall_read_admit_(tcall_decoder *decoder,
-                                            unsigned types)
-{
-    if (!tcall_read_shaped_(decoder))
-        return &tcall_any_;
-    if (tcall_read_kind_(decoder) == TCALL_KIND_HOLE && decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (!(TCALL_FETCH_8_(&decoder->shape->types) & types)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-        decoder->shape = &tcall_any_;
-    }
-    if (tcall_read_kind_(decoder) == TCALL_KIND_JSON) {
-        decoder->keeping = TCALL_KEEP_MORE_;
-        decoder->kept = 0;
-    }
-    return decoder->shape;
-}
-
-/* The value is complete. */
-static void tcall_read_value_end_(tcall_decoder *decoder)
-{
-    decoder->state = decoder->depth ? TCALL_READ_NEXT_ : TCALL_READ_END_;
-    if (decoder->keeping && tcall_read_shaped_(decoder))
-        decoder->keeping = TCALL_KEEP_LAST_;
-}
-
-/* Keeps a part of the value's text. What it has no room for is noted when it
- * is complete. */
-static void tcall_read_keep_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    char *to = tcall_read_place_(decoder, decoder->shape);
-    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-    if (len < (size_t)(size - decoder->kept)) {
-        memcpy(to + decoder->kept, bytes, len);
-        decoder->kept = (uint16_t)(decoder->kept + len);
-    } else {
-        decoder->kept = size;
-    }
-    if (decoder->keeping == TCALL_KEEP_MORE_)
-        return;
-    decoder->keeping = TCALL_KEEP_NONE_;
-    if (decoder->kept == size) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0; /* half a value is none */
-    }
-    to[decoder->kept] = 0;
+    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* ---- words ----
  *
- * A name or a word of a choice is compared in flash as it comes: the candidate
- * agrees with all of it so far, so it is also what the next candidate has to
- * agree with. Names are tried in a circle from the expected one on.
+ * A name or a word of a choice is compared in flash as it comes: the word that
+ * agrees with all of it so far is also what the next one has to agree with.
  */
 
-static const char *tcall_read_names_(const tcall_level_ *level)
+/* Begins to look for a word in a list of so many. */
+TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
+                                      uint8_t count)
 {
-    const tcall_object *object = (const tcall_object *)level->what;
-    return TCALL_FETCH_POINTER_(const char *, &object->names);
+    words->word = count ? list : NULL;
+    words->len = 0;
+    words->index = 0;
+    words->left = (uint8_t)(count - 1);
 }
 
-/* Looks for another candidate, which goes on with this byte. */
-static void tcall_read_candidate_(tcall_decoder *decoder, char c)
+/* Goes on with a byte; with NUL, which no word has in it, at the end. */
+static void tcall_words_byte_(tcall_words_ *words, char c)
 {
-    tcall_string_ *string = &decoder->now.string;
-    const char *word = string->word;
-    do {
-        if (--string->left == 0) {
-            string->word = NULL;
-            return;
-        }
-        word = tcall_word_next_(word);
-        if (++string->index == string->count) { /* names: choices end here */
-            word = tcall_read_names_(decoder->level);
-            string->index = 0;
-        }
-    } while (!tcall_word_agrees_(word, string->word, string->len) ||
-             TCALL_BYTE_(word + string->len) != c);
-    string->word = word;
-    string->len++;
-}
-
-static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_string_ *string = &decoder->now.string;
-    const char *end = bytes + len;
-    while (string->word) {
-        const char *word = string->word + string->len, *from = bytes;
-        for (; bytes < end && TCALL_BYTE_(word) == *bytes; bytes++)
-            word++;
-        string->len += (size_t)(bytes - from);
-        if (bytes == end)
-            return;
-        tcall_read_candidate_(decoder, *bytes++);
-    }
-}
-
-#if TOOLCALL_MISFIT_TEXT
-
-/* Keeps the beginning of a name or word, which may turn out to be unknown. */
-static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
-                                 size_t len)
-{
-    tcall_string_ *string = &decoder->now.string;
-    for (; len && string->kept < TOOLCALL_MISFIT_TEXT; len--)
-        string->text[string->kept++] = *bytes++;
-}
-
-/* Notes a misfit of the name or word that came. */
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
-{
-    const tcall_string_ *string = &decoder->now.string;
-    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
-    if (!misfit)
-        return;
-    misfit->text_len = string->kept;
-    memcpy(misfit->text, string->text, string->kept);
-}
-
-#else
-
-static void tcall_read_remember_(tcall_decoder *decoder, const char *bytes,
-                                 size_t len)
-{
-    (void)decoder;
-    (void)bytes;
-    (void)len;
-}
-
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_read_misfit_(decoder, code);
-}
-
-#endif
-
-/* Returns whether the word that came is a candidate as a whole. */
-static bool tcall_read_word_known_(tcall_decoder *decoder)
-{
-    tcall_read_word_(decoder, "", 1);
-    return decoder->now.string.word != NULL;
-}
-
-/* Members that came are a set of bits after those that were given. */
-static char *tcall_read_came_(const tcall_level_ *level)
-{
-    const tcall_object *object = (const tcall_object *)level->what;
-    return level->base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
-}
-
-/* A name that is known: its value is expected, and then the next name. */
-static void tcall_read_member_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint8_t index = decoder->now.string.index, bit = (uint8_t)(1 << index % 8);
-    char *given = level->base + index / 8;
-    char *came = tcall_read_came_(level) + index / 8;
-    level->index = index;
-    level->next = decoder->now.string.word + decoder->now.string.len;
-    if (*came & bit) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
-        return;
-    }
-    *came = (char)(*came | bit);
-    *given = (char)(*given | bit);
-    decoder->shape =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
-    decoder->base = level->base;
-}
-
-static void tcall_read_name_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint16_t before = level->index;
-    decoder->shape = &tcall_any_;
-    if (tcall_read_word_known_(decoder)) {
-        tcall_read_member_(decoder);
-    } else if (!TCALL_FETCH_8_(&object->open)) {
-        level->index = 0xFFFF;
-        tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
-        level->index = before;
-    }
-}
-
-/* ---- strings ---- */
-
-static void tcall_read_string_begin_(tcall_decoder *decoder, uint8_t use)
-{
-    tcall_string_ *string = &decoder->now.string;
-    string->utf.left = 0;
-    string->high = 0;
-    string->word = NULL;
-    string->to = NULL;
-    string->len = string->followed = 0;
-#if TOOLCALL_MISFIT_TEXT
-    string->kept = 0;
-#endif
-    decoder->use = use;
-    decoder->state = TCALL_READ_STRING_;
-}
-
-/* After the last name the first one comes. */
-static void tcall_read_name_begin_(tcall_decoder *decoder)
-{
-    tcall_string_ *string = &decoder->now.string;
-    const tcall_level_ *level = decoder->level;
-    uint8_t count;
-    tcall_read_string_begin_(decoder, TCALL_INTO_NAME_);
-    if (!tcall_read_shaped_(decoder))
-        return;
-    count = TCALL_FETCH_8_(&((const tcall_object *)level->what)->count);
-    string->count = string->left = count;
-    string->index = (uint8_t)(level->index + 1);
-    string->word = count ? level->next : NULL;
-    if (count && string->index == count) {
-        string->index = 0;
-        string->word = tcall_read_names_(level);
-    }
-}
-
-static void tcall_read_text_begin_(tcall_decoder *decoder)
-{
-    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_STRING);
-    tcall_string_ *string = &decoder->now.string;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    tcall_read_string_begin_(decoder, TCALL_INTO_NOTHING_);
-    if (kind == TCALL_KIND_TEXT) {
-        decoder->use = TCALL_INTO_TEXT_;
-        string->to = tcall_read_place_(decoder, shape);
-    } else if (kind == TCALL_KIND_CHOICE) {
-        decoder->use = TCALL_INTO_CHOICE_;
-        string->word = TCALL_FETCH_POINTER_(const char *, &shape->more);
-        string->index = 0;
-        string->count = (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1);
-        string->left = string->count;
-    }
-}
-
-/* A part of a text, which is stored as far as there is room. */
-static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_string_ *string = &decoder->now.string;
-    if (string->to) {
-        uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-        if (len < size && string->len < size - len)
-            memcpy(string->to + string->len, bytes, len);
-    }
-    string->len = len < SIZE_MAX - string->len ? string->len + len : SIZE_MAX;
-}
-
-/* Decoded bytes of a string. */
-static void tcall_read_bytes_(tcall_decoder *decoder, const char *bytes,
-                              size_t len)
-{
-    if (decoder->use == TCALL_INTO_TEXT_) {
-        tcall_read_text_(decoder, bytes, len);
-    } else if (decoder->use != TCALL_INTO_NOTHING_) {
-        tcall_read_remember_(decoder, bytes, len);
-        tcall_read_word_(decoder, bytes, len);
-    }
-}
-
-static void tcall_read_text_end_(tcall_decoder *decoder)
-{
-    const tcall_string_ *string = &decoder->now.string;
-    const tcall_shape *shape = decoder->shape;
-    uint8_t flags = TCALL_FETCH_8_(&shape->flags), code = TCALL_FITS;
-    size_t count = string->len - string->followed; /* of characters */
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        code = TCALL_MISFIT_MIN_LENGTH;
-    else if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-             !(flags & TCALL_MEMBER_UNSAID))
-        code = TCALL_MISFIT_MAX_LENGTH;
-    else if (string->to && string->len >= TCALL_FETCH_16_(&shape->size))
-        code = TCALL_MISFIT_ROOM;
-    if (code)
-        tcall_read_misfit_(decoder, code);
-    else if (string->to)
-        string->to[string->len] = 0;
-}
-
-static void tcall_read_choice_end_(tcall_decoder *decoder)
-{
-    char *to = tcall_read_place_(decoder, decoder->shape);
-    uint8_t index = 255;
-    if (tcall_read_word_known_(decoder))
-        index = decoder->now.string.index;
-    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
-    if (to)
-        *to = (char)index;
-}
-
-TCALL_NOINLINE_ static void tcall_read_string_end_(tcall_decoder *decoder)
-{
-    if (decoder->use == TCALL_INTO_NAME_) {
-        if (tcall_read_shaped_(decoder))
-            tcall_read_name_end_(decoder);
-        decoder->state = TCALL_READ_COLON_;
-        return;
-    }
-    if (decoder->use == TCALL_INTO_TEXT_)
-        tcall_read_text_end_(decoder);
-    else if (decoder->use == TCALL_INTO_CHOICE_)
-        tcall_read_choice_end_(decoder);
-    tcall_read_value_end_(decoder);
-}
-
-/* Eats bytes that stand for themselves, if any. Returns where they end. */
-static const char *tcall_read_run_(tcall_decoder *decoder, const char *from,
-                                   const char *end)
-{
-    tcall_string_ *string = &decoder->now.string;
-    const char *at = from;
-    for (; at < end; at++) {
-        unsigned char c = (unsigned char)*at;
-        if (!string->utf.left) {
-            at = tcall_plain_run_(at, end);
-            if (at == end || (c = (unsigned char)*at) < 0x80)
-                break;
-        }
-        if (!tcall_utf8_step_(&string->utf, c))
+    const char *word = words->word;
+    bool agrees = true;
+    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
+        if (!words->left) {
+            word = NULL;
             break;
-        string->followed += (c & 0xC0) == 0x80;
+        }
+        words->left--;
+        words->index++;
+        word = tcall_word_next_(word);
+        agrees = tcall_word_agrees_(word, words->word, words->len);
     }
-    tcall_read_bytes_(decoder, from, (size_t)(at - from));
-    return at;
+    words->word = word;
+    words->len++;
 }
 
-/* The byte that ends a run. */
-static const char *tcall_read_string_(tcall_decoder *decoder, const char *at)
+/* Goes on with a part of what came. */
+TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
+                                     size_t len)
 {
-    if (decoder->now.string.utf.left || (unsigned char)*at >= 0x80)
-        return tcall_read_stop_(decoder, TCALL_E_UTF8, at);
-    if (*at == '\\')
-        decoder->state = TCALL_READ_ESCAPE_;
-    else if (*at == '"')
-        tcall_read_string_end_(decoder);
-    else
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    return at + 1;
-}
-
-/* After the first half of a character as \uXXXX. */
-static const char *tcall_read_half_(tcall_decoder *decoder, const char *at)
-{
-    if (*at != '\\')
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    decoder->state = TCALL_READ_ESCAPE_;
-    return at + 1;
-}
-
-/* U+0000 ends a text in C, and words in flash. */
-static void tcall_read_nul_(tcall_decoder *decoder)
-{
-    if (decoder->now.string.to)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
-    decoder->now.string.word = NULL;
-}
-
-/* A character that was escaped. */
-static void tcall_read_escaped_(tcall_decoder *decoder, uint32_t code)
-{
-    char bytes[4];
-    size_t len = tcall_utf8_(bytes, code);
-    decoder->state = TCALL_READ_STRING_;
-    if (code == 0)
-        tcall_read_nul_(decoder);
-    decoder->now.string.followed += len - 1;
-    tcall_read_bytes_(decoder, bytes, len);
-}
-
-static const char *tcall_read_escape_(tcall_decoder *decoder, const char *at)
-{
-    char c = tcall_unescape_(*at);
-    if (*at == 'u') {
-        decoder->state = TCALL_READ_HEX_;
-        decoder->now.string.hex_left = 4;
-        return at + 1;
-    }
-    if (!c || decoder->now.string.high)
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    tcall_read_escaped_(decoder, (unsigned char)c);
-    return at + 1;
-}
-
-/* \uXXXX is complete: a character, or half of one. Returns false when the
- * halves do not come in their order. */
-static bool tcall_read_unit_(tcall_decoder *decoder)
-{
-    tcall_string_ *string = &decoder->now.string;
-    uint16_t unit = string->unit, high = string->high;
-    bool low = (unit & 0xFC00) == 0xDC00;
-    uint32_t code = unit;
-    if (low != (high != 0))
-        return false;
-    string->high = (unit & 0xFC00) == 0xD800 ? unit : 0;
-    if (low)
-        code = 0x10000 + ((uint32_t)(high & 0x3FF) << 10) + (unit & 0x3FF);
-    if (string->high)
-        decoder->state = TCALL_READ_HALF_;
-    else
-        tcall_read_escaped_(decoder, code);
-    return true;
-}
-
-static const char *tcall_read_hex_(tcall_decoder *decoder, const char *at)
-{
-    tcall_string_ *string = &decoder->now.string;
-    int digit = tcall_hex_(*at);
-    string->unit = (uint16_t)(string->unit << 4 | digit);
-    if (digit < 0 || (--string->hex_left == 0 && !tcall_read_unit_(decoder)))
-        return tcall_read_stop_(decoder, TCALL_E_BAD_ESCAPE, at);
-    return at + 1;
-}
-
-/* ---- numbers ----
- *
- * Exact decimals: zeros are not appended to the digits before another digit
- * follows, so 5.0 is 5, and it is known of every number whether it is whole.
- */
-
-static void tcall_number_digit_(tcall_number_ *number, char c)
-{
-    number->zeros++;
-    if (c == '0')
-        return;
-    if (!number->count)
-        number->zeros = 1;
-    for (; number->zeros; number->count++) {
-        number->zeros--;
-        if (number->count < TOOLCALL_NUMBER_DIGITS)
-            number->text[number->count] = number->zeros ? '0' : c;
+    for (; len && words->word; len--, bytes++) {
+        if (*bytes)
+            tcall_words_byte_(words, *bytes);
+        else
+            words->word = NULL;
     }
 }
 
-/* Takes a byte. Returns false when it is none of the number. */
-static bool tcall_number_take_(tcall_number_ *number, char c)
+/* Returns whether all that came is a word: the one at index. */
+TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    uint8_t state = tcall_number_next_(number->state, c);
-    if (!state)
-        return false;
-    number->state = state;
-    if (state == TCALL_N_MINUS_) {
-        number->minus = true;
-    } else if (state == TCALL_N_SIGN_) {
-        number->negative = c == '-';
-    } else if (state == TCALL_N_EXPONENT_) {
-        if (number->power < TCALL_NUMBER_POWER_)
-            number->power = (int16_t)(number->power * 10 + (c - '0'));
-    } else if (tcall_is_digit_(c) && number->length < TCALL_NUMBER_LENGTH_) {
-        number->length++;
-        number->places =
-            (int16_t)(number->places + (state == TCALL_N_FRACTION_));
-        tcall_number_digit_(number, c);
-    }
-    return true;
+    if (words->word)
+        tcall_words_byte_(words, '\0');
+    return words->word != NULL;
 }
 
-/* Returns the number as a whole one, where its last digit counts 10^exponent,
- * or the end of the range that it is beyond. Notes whether digits were cut off.
- * So many that some were not kept are beyond all ranges. */
-static tcall_int tcall_number_whole_(tcall_number_ *number, int exponent)
+/* ---- texts ---- */
+
+/* Stores a part of it, as far as there is room. */
+TCALL_SHARED_ void tcall_store_text_(const tcall_shape *shape,
+                                     tcall_text_into_ *text, const char *bytes,
+                                     size_t len)
 {
-    const tcall_uint most = (tcall_uint)-1 / 2, end = most + number->minus;
-    int digits = number->count ? number->count + exponent : 0, i;
-    tcall_uint sum = 0;
-    bool beyond = false;
-    for (i = 0; i < digits && !beyond; i++) {
-        beyond = sum > most / 10;
-        sum *= 10;
-        if (i < number->count && i < TOOLCALL_NUMBER_DIGITS)
-            sum += (tcall_uint)(number->text[i] - '0');
-        beyond = beyond || sum > end;
-    }
-    number->lost = beyond || i < number->count;
-    if (beyond)
-        sum = end;
-    return number->minus ? (tcall_int)(0 - sum) : (tcall_int)sum;
+    uint16_t size = TCALL_FETCH_16_(&shape->size);
+    size_t i;
+    if (text->to && len < size && text->len < size - len)
+        memcpy(text->to + text->len, bytes, len);
+    for (i = 0; i < len; i++)
+        text->followed += (bytes[i] & 0xC0) == 0x80;
+    text->len = len < SIZE_MAX - text->len ? text->len + len : SIZE_MAX;
 }
 
-/* Returns < 0, 0 or > 0. A number that was cut off lies beyond what is left of
- * it. */
-static int tcall_number_order_(const tcall_number_ *number, tcall_int value,
-                               tcall_int bound)
+/* Ends it. Returns what is wrong with it, or TCALL_FITS. */
+TCALL_SHARED_ uint8_t tcall_store_text_end_(const tcall_shape *shape,
+                                            const tcall_text_into_ *text)
 {
-    if (value != bound)
-        return value < bound ? -1 : 1;
-    return !number->lost ? 0 : number->minus ? -1 : 1;
+    size_t count = text->len - text->followed; /* of characters */
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    if (text->to && text->len >= TCALL_FETCH_16_(&shape->size))
+        return TCALL_MISFIT_ROOM;
+    if (text->to)
+        text->to[text->len] = '\0';
+    return TCALL_FITS;
 }
 
-/* Notes a number that is out of bounds. Flags exclude a bound. */
-static void tcall_read_bounds_(tcall_decoder *decoder, tcall_int value,
-                               tcall_int low, tcall_int high, uint8_t flags)
+/* ---- numbers ---- */
+
+/* A number in units of the last digit that counts. */
+typedef struct tcall_units_ {
+    tcall_int value; /* surplus digits are cut off; or the end of the range that
+                        it is beyond */
+    int rest;        /* the sign of what was left out, or 0 */
+} tcall_units_;
+
+/* Returns < 0, 0 or > 0. */
+static int tcall_units_order_(const tcall_units_ *units, tcall_int bound)
 {
-    const tcall_number_ *number = &decoder->now.number;
-    int over = flags & TCALL_MEMBER_OVER ? 1 : 0;
-    int under = flags & TCALL_MEMBER_UNDER ? 1 : 0;
-    tcall_misfit *misfit = NULL;
-    if (tcall_number_order_(number, value, low) < over)
-        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MINIMUM);
-    else if (tcall_number_order_(number, value, high) > -under)
-        misfit = tcall_read_misfit_(decoder, TCALL_MISFIT_MAXIMUM);
-    if (misfit) {
-        misfit->got = value < INT32_MIN   ? INT32_MIN
-                      : value > INT32_MAX ? INT32_MAX
-                                          : (int32_t)value;
-        misfit->exact = !number->lost && misfit->got == value;
-    }
+    if (units->value != bound)
+        return units->value < bound ? -1 : 1;
+    return units->rest;
+}
+
+/* Returns which bound the number is beyond, or TCALL_FITS. Flags exclude a
+ * bound. */
+static uint8_t tcall_units_misfit_(const tcall_units_ *units, tcall_int low,
+                                   tcall_int high, uint8_t flags)
+{
+    if (tcall_units_order_(units, low) < (flags & TCALL_MEMBER_OVER ? 1 : 0))
+        return TCALL_MISFIT_MINIMUM;
+    if (tcall_units_order_(units, high) > (flags & TCALL_MEMBER_UNDER ? -1 : 0))
+        return TCALL_MISFIT_MAXIMUM;
+    return TCALL_FITS;
 }
 
 #ifndef TOOLCALL_NO_INT64
@@ -5593,209 +5558,108 @@ bool tcall_store_double_(void *to, const struct tcall_num_ *number)
     return tcall_num_double_(number, to);
 }
 
-/* Returns the number, whose last digit counts 10^exponent. */
-static tcall_num_ tcall_number_num_(const tcall_number_ *number, int exponent)
+/* The same of an int64_t or a double. A double that has no bound on that side
+ * may be beyond what millionths can say. */
+static uint8_t tcall_wide_misfit_(const tcall_shape *shape,
+                                  const tcall_units_ *units)
 {
-    tcall_num_ num;
-    int count = number->count;
-    num.cut = count > TOOLCALL_NUMBER_DIGITS;
-    num.first = number->text;
-    num.last = num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : count) - 1;
-    num.top = exponent + count - 1;
-    num.minus = number->minus;
-    num.sign = !count ? 0 : num.minus ? -1 : 1;
-    return num;
-}
-
-/* Stores an int64_t or a double. A double that has no bound on that side may
- * be beyond what millionths can say. */
-static void tcall_read_wide_(tcall_decoder *decoder, int64_t value,
-                             int exponent)
-{
-    char *to = tcall_read_place_(decoder, decoder->shape);
-    tcall_num_ num = tcall_number_num_(&decoder->now.number, exponent);
     TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &decoder->shape->more));
-    if (!range->store || value != (num.minus ? INT64_MIN : INT64_MAX) ||
-        value != (num.minus ? range->low : range->high))
-        tcall_read_bounds_(decoder, value, range->low, range->high,
-                           TCALL_FETCH_8_(&decoder->shape->flags));
-    if (!to)
-        return;
-    if (!range->store)
-        memcpy(to, &value, sizeof value);
-    else if (!range->store(to, &num))
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    bool minus = units->value < 0;
+    if (range->store && units->value == (minus ? INT64_MIN : INT64_MAX) &&
+        units->value == (minus ? range->low : range->high))
+        return TCALL_FITS;
+    return tcall_units_misfit_(units, range->low, range->high,
+                               TCALL_FETCH_8_(&shape->flags));
+}
+
+/* Stores it. Returns false where there is no room for it. */
+static bool tcall_wide_store_(const tcall_shape *shape,
+                              const tcall_num_ *number,
+                              const tcall_units_ *units, char *to)
+{
+    TCALL_FETCH_(tcall_range, range,
+                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    if (range->store)
+        return range->store(to, number);
+    memcpy(to, &units->value, sizeof units->value);
+    return true;
 }
 #endif
 
-/* The last digit of the number counts 10^exponent. */
-static void tcall_read_number_store_(tcall_decoder *decoder, int exponent)
+/* Gives a number in the units of its shape, of a kind that stores numbers.
+ * Returns which bound it is beyond, or TCALL_FITS. */
+TCALL_SHARED_ uint8_t tcall_store_units_(const tcall_shape *shape,
+                                         const tcall_num_ *number,
+                                         tcall_units_ *units)
 {
-    const tcall_shape *shape = decoder->shape;
-    char *to = tcall_read_place_(decoder, shape);
-    tcall_number_ *number = &decoder->now.number;
-    tcall_int whole =
-        tcall_number_whole_(number, exponent + TCALL_FETCH_8_(&shape->digits));
-    int32_t value = (int32_t)whole;
+    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+                     &units->rest);
 #ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER) {
-        tcall_read_wide_(decoder, whole, exponent);
-        return;
-    }
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_wide_misfit_(shape, units);
 #endif
-    tcall_read_bounds_(decoder, whole, TCALL_FETCH_32_(&shape->low),
-                       TCALL_FETCH_32_(&shape->high), 0);
-    if (to)
-        memcpy(to, &value, sizeof value);
+    return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
+                               TCALL_FETCH_32_(&shape->high), 0);
 }
 
-/* Only what has bounds, or must be whole, is looked at. */
-TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
+/* Stores it. Returns TCALL_FITS, or that there is no room for it. */
+TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
+                                          const tcall_num_ *number,
+                                          const tcall_units_ *units, char *to)
 {
-    const tcall_number_ *number = &decoder->now.number;
-    int power = number->negative ? -number->power : number->power;
-    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
-    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
-    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-    if (any && !stored)
-        return;
-    power += number->zeros - number->places; /* that of the last digit not 0 */
-    if (number->length == TCALL_NUMBER_LENGTH_)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && number->count && power < 0)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (stored)
-        tcall_read_number_store_(decoder, power);
+    int32_t value = (int32_t)units->value;
+#ifndef TOOLCALL_NO_INT64
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
+        return tcall_wide_store_(shape, number, units, to) ? TCALL_FITS
+                                                           : TCALL_MISFIT_ROOM;
+#endif
+    (void)shape;
+    (void)number;
+    memcpy(to, &value, sizeof value);
+    return TCALL_FITS;
 }
 
-static void tcall_read_number_begin_(tcall_decoder *decoder)
+/* ---- members ----
+ *
+ * A struct begins with two sets of bits, one bit a member: those that have a
+ * value, and those that came.
+ */
+
+/* Returns the set of those that came. */
+TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
 {
-    tcall_number_ *number = &decoder->now.number;
-    tcall_read_admit_(decoder, TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER);
-    number->state = TCALL_N_START_;
-    number->minus = number->negative = false;
-    number->zeros = number->places = number->length = 0;
-    number->power = number->count = 0;
-    decoder->state = TCALL_READ_NUMBER_;
+    return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-TCALL_NOINLINE_ static const char *
-tcall_read_number_(tcall_decoder *decoder, const char *at, const char *end)
+/* Begins an object: no member has come. */
+TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    tcall_number_ *number = &decoder->now.number;
-    while (at < end && tcall_number_take_(number, *at))
-        at++;
-    if (at == end)
-        return at;
-    if (!tcall_number_ends_(number->state))
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder))
-        tcall_read_number_end_(decoder);
-    tcall_read_value_end_(decoder);
-    return at;
+    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
-/* ---- true, false, null ---- */
-
-static const char *tcall_read_literal_(tcall_decoder *decoder, const char *at,
-                                       const char *end)
+/* A member comes. Returns false where it came before. */
+TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
+                                       uint8_t index)
 {
-    const char **word = &decoder->now.string.word;
-    for (; at < end && TCALL_BYTE_(*word); at++, ++*word)
-        if (*at != TCALL_BYTE_(*word))
-            return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (!TCALL_BYTE_(*word))
-        tcall_read_value_end_(decoder);
-    return at;
+    char *came = tcall_store_came_(object, base) + index / 8;
+    char bit = (char)(1 << index % 8);
+    if (*came & bit)
+        return false;
+    *came = (char)(*came | bit);
+    base[index / 8] = (char)(base[index / 8] | bit);
+    return true;
 }
 
-static void tcall_read_literal_begin_(tcall_decoder *decoder, char c)
+/* A member that is null has no value. */
+TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
 {
-    decoder->state = TCALL_READ_LITERAL_;
-    decoder->now.string.word = tcall_literal_(c);
-}
-
-/* A member that is null is not given, unless null is what it keeps. */
-static void tcall_read_null_begin_(tcall_decoder *decoder)
-{
-    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_NULL);
-    const tcall_level_ *level = decoder->level;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    if (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON) {
-        if (decoder->object)
-            level->base[level->index / 8] &= (char)~(1 << level->index % 8);
-        else if (decoder->base) /* an item, which nothing else sets */
-            memset(decoder->base, 0,
-                   TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
-    }
-    tcall_read_literal_begin_(decoder, 'n');
-}
-
-static void tcall_read_boolean_begin_(tcall_decoder *decoder, char c)
-{
-    const tcall_shape *shape = tcall_read_admit_(decoder, TCALL_SHAPE_BOOLEAN);
-    char *to = tcall_read_place_(decoder, shape);
-    if (to && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_BOOLEAN)
-        *to = c == 't';
-    tcall_read_literal_begin_(decoder, c);
-}
-
-/* ---- objects and arrays ---- */
-
-/* The root's object is in its level already. No member has come. */
-static void tcall_read_object_begin_(tcall_level_ *level,
-                                     const tcall_shape *shape)
-{
-    const tcall_object *object =
-        TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-    if (object)
-        level->what = object;
-    level->next = tcall_read_names_(level);
-    memset(level->base, 0, 2 * (size_t)(tcall_read_came_(level) - level->base));
-}
-
-/* An object or list with a shape is a level of its own. */
-static void tcall_read_level_open_(tcall_decoder *decoder,
-                                   const tcall_shape *shape)
-{
-    tcall_level_ *level = &decoder->open_levels[decoder->levels];
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return;
-    }
-    decoder->levels++;
-    decoder->level = level;
-    level->base = tcall_read_place_(decoder, shape);
-    level->index = 0xFFFF; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        tcall_read_object_begin_(level, shape);
-    else
-        level->what = shape;
-}
-
-static const char *tcall_read_open_(tcall_decoder *decoder, const char *at)
-{
-    bool object = *at == '{';
-    const tcall_shape *shape = tcall_read_admit_(
-        decoder, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
-    uint8_t depth = decoder->depth, bit = (uint8_t)(1 << depth % 8);
-    uint8_t *open = &decoder->open[depth / 8];
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    if (depth == TOOLCALL_MAX_DEPTH)
-        return tcall_read_stop_(decoder, TCALL_E_DEPTH, at);
-    if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        tcall_read_level_open_(decoder, shape);
-    decoder->object = object;
-    decoder->state = object ? TCALL_READ_FIRST_NAME_ : TCALL_READ_FIRST_VALUE_;
-    *open = (uint8_t)(object ? *open | bit : *open & ~bit);
-    decoder->depth++;
-    return at + 1;
+    base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
 /* Returns how many bytes make a member what it is at first: of a text without
  * a default its NUL, of a list its count. */
-static size_t tcall_read_initial_size_(const tcall_shape *member)
+static size_t tcall_store_initial_size_(const tcall_shape *member)
 {
     static const uint8_t sizes[] TCALL_FLASH_ = {
         /* by kind; double has four bytes on an AVR */
@@ -5820,16 +5684,327 @@ static size_t tcall_read_initial_size_(const tcall_shape *member)
     return TCALL_FETCH_8_(sizes + kind);
 }
 
-/* Sets a member that was not given to what it is at first. */
-static void tcall_read_initial_(const tcall_level_ *level,
-                                const tcall_shape *member)
+/* Ends a member of an object: one without a value becomes what it is at first.
+ * Returns false where it is required and did not come. */
+TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
+                                           char *base, uint8_t index)
 {
-    const tcall_object *object = (const tcall_object *)level->what;
+    const tcall_shape *member =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
+    char *to = tcall_store_place_(member, base);
     const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
-    uint16_t offset = TCALL_FETCH_16_(&member->offset);
-    if (offset != TCALL_NOWHERE)
-        TCALL_COPY_(level->base + offset, initial + offset,
-                    tcall_read_initial_size_(member));
+    if (TCALL_BIT_OF_(base, index))
+        return true;
+    if (to)
+        TCALL_COPY_(to, initial + (to - base),
+                    tcall_store_initial_size_(member));
+    return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
+           TCALL_BIT_OF_(tcall_store_came_(object, base), index);
+}
+
+#endif /* TOOLCALL_NO_SHAPES */
+
+/* ==========================================================================
+ * >>read
+ *
+ * The recogniser tells of the members and items of open objects and lists that
+ * have a shape, the levels. What has none, or is not in its place, is not asked
+ * for: it is recognised and nothing else.
+ */
+
+#ifndef TOOLCALL_NO_SHAPES
+
+/* What becomes of the value that is read, as a set. */
+enum {
+    TCALL_INTO_TEXT_ = 1,
+    TCALL_INTO_CHOICE_ = 2,
+    TCALL_INTO_NUMBER_ = 4,
+    TCALL_INTO_JSON_ = 8,
+    TCALL_INTO_NAME_ = 16 /* it is the name of a value */
+};
+
+/* Longer numbers are refused, so that places are counted in 16 bits; greater
+ * exponents are no different from this one, which is beyond all of them. */
+#define TCALL_NUMBER_LENGTH_ 1000
+#define TCALL_NUMBER_POWER_  3000
+
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* The object that is read; which one is said by the first level. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* For holes: what is to be read there is this object. Returns its shape. */
+TCALL_SHARED_ const tcall_shape *
+tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
+{
+    decoder->open_levels[decoder->levels].what = object;
+    return &tcall_root_;
+}
+
+/* ---- what is wrong ---- */
+
+/* Notes a misfit of the value that the first levels lead to. Returns it, or
+ * NULL when there is no room for it. */
+static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
+                                      uint8_t levels)
+{
+    tcall_misfit *misfit = NULL;
+    uint8_t i;
+    decoder->error = TCALL_E_INVALID;
+    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count];
+        misfit->code = code;
+        misfit->steps = levels;
+        for (i = 0; i < levels; i++)
+            misfit->trail[i] = decoder->open_levels[i].index;
+    }
+    if (decoder->misfit_count < 255)
+        decoder->misfit_count++;
+    return misfit;
+}
+
+/* Notes a misfit of the value that is read, if there is one. */
+static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
+{
+    return code ? tcall_read_note_(decoder, code, decoder->levels) : NULL;
+}
+
+/* Returns where the value that is read is kept, or NULL. */
+static char *tcall_read_place_(const tcall_decoder *decoder)
+{
+    return tcall_store_place_(decoder->shape, decoder->base);
+}
+
+/* ---- names and words ---- */
+
+static void tcall_read_words_(tcall_decoder *decoder, uint8_t into,
+                              const char *list, uint8_t count)
+{
+    decoder->into = into;
+#if TOOLCALL_MISFIT_TEXT
+    decoder->now.words.kept = 0;
+#endif
+    tcall_words_begin_(&decoder->now.words, list, count);
+}
+
+/* A part of a name or word. */
+static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    tcall_words_take_(&decoder->now.words, bytes, len);
+#if TOOLCALL_MISFIT_TEXT
+    for (; len && decoder->now.words.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.words.text[decoder->now.words.kept++] = *bytes++;
+#endif
+}
+
+/* Notes a misfit of the name or word that came. */
+static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+{
+    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
+#if TOOLCALL_MISFIT_TEXT
+    if (misfit) {
+        misfit->text_len = decoder->now.words.kept;
+        memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
+    }
+#endif
+    (void)misfit;
+}
+
+/* The name is complete. Returns whether its value has a shape. */
+static bool tcall_read_name_end_(tcall_decoder *decoder)
+{
+    tcall_level_ *level = decoder->level;
+    const tcall_object *object = (const tcall_object *)level->what;
+    uint16_t before = level->index;
+    decoder->into = 0;
+    if (!tcall_words_end_(&decoder->now.words)) {
+        if (!TCALL_FETCH_8_(&object->open)) {
+            level->index = 0xFFFF;
+            tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
+            level->index = before;
+        }
+        return false;
+    }
+    level->index = decoder->now.words.index;
+    if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
+        return false;
+    }
+    decoder->shape =
+        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+        level->index;
+    decoder->base = level->base;
+    return true;
+}
+
+static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
+                             size_t len, bool last)
+{
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    if (decoder->into != TCALL_INTO_NAME_)
+        tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                          TCALL_FETCH_POINTER_(const char *, &object->names),
+                          TCALL_FETCH_8_(&object->count));
+    tcall_read_word_(decoder, name, len);
+    return last && tcall_read_name_end_(decoder);
+}
+
+static void tcall_read_choice_end_(tcall_decoder *decoder)
+{
+    char *to = tcall_read_place_(decoder);
+    uint8_t index = 255;
+    if (tcall_words_end_(&decoder->now.words))
+        index = decoder->now.words.index;
+    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
+        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
+    if (to)
+        *to = (char)index;
+}
+
+/* ---- numbers ---- */
+
+/* Takes a byte of a number. */
+static void tcall_read_digit_(tcall_numeral_ *digits, char c)
+{
+    if (c == '-' && digits->e) {
+        digits->negative = true;
+    } else if (c == '-') {
+        digits->minus = true;
+    } else if (c == '.') {
+        digits->point = true;
+    } else if ((c | 0x20) == 'e') {
+        digits->e = true;
+    } else if (c == '+' || digits->length == TCALL_NUMBER_LENGTH_) {
+        /* the sign that goes without saying; too long */
+    } else if (digits->e) {
+        if (digits->power < TCALL_NUMBER_POWER_)
+            digits->power = (int16_t)(digits->power * 10 + (c - '0'));
+    } else {
+        digits->length++;
+        if (c == '0' && !digits->count) {
+            digits->places = (int16_t)(digits->places - digits->point);
+            return;
+        }
+        digits->places = (int16_t)(digits->places + !digits->point);
+        if (digits->count < TOOLCALL_NUMBER_DIGITS)
+            digits->text[digits->count] = c;
+        digits->count++;
+        if (c != '0')
+            digits->last = digits->count;
+    }
+}
+
+/* Returns the number that came. */
+static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
+{
+    tcall_num_ num;
+    num.cut = digits->last > TOOLCALL_NUMBER_DIGITS;
+    num.first = digits->text;
+    num.last =
+        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
+    num.top = digits->places - 1 +
+              (digits->negative ? -digits->power : digits->power);
+    num.minus = digits->minus;
+    num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
+    return num;
+}
+
+/* Checks and stores a number of a kind that is kept as one. */
+static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
+{
+    char *to = tcall_read_place_(decoder);
+    tcall_units_ units;
+    tcall_misfit *misfit = tcall_read_misfit_(
+        decoder, tcall_store_units_(decoder->shape, num, &units));
+    if (misfit) {
+        misfit->got = units.value < INT32_MIN   ? INT32_MIN
+                      : units.value > INT32_MAX ? INT32_MAX
+                                                : (int32_t)units.value;
+        misfit->exact = !units.rest && misfit->got == units.value;
+    }
+    if (to)
+        tcall_read_misfit_(
+            decoder, tcall_store_number_(decoder->shape, num, &units, to));
+}
+
+static bool tcall_read_is_number_(uint8_t kind)
+{
+    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
+}
+
+static void tcall_read_number_end_(tcall_decoder *decoder)
+{
+    const tcall_numeral_ *digits = &decoder->now.digits;
+    tcall_num_ num = tcall_read_num_(digits);
+    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (digits->length == TCALL_NUMBER_LENGTH_)
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+    else if (!whole &&
+             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+        tcall_read_units_(decoder, &num);
+}
+
+/* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    if (decoder->now.text.to && !*bytes) /* it ends a text in C */
+        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
+    tcall_store_text_(decoder->shape, &decoder->now.text, bytes, len);
+}
+
+/* What it has no room for is noted when it is complete. */
+static void tcall_read_json_(tcall_decoder *decoder, const char *bytes,
+                             size_t len)
+{
+    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
+    if (len < (size_t)(size - decoder->kept)) {
+        memcpy(tcall_read_place_(decoder) + decoder->kept, bytes, len);
+        decoder->kept = (uint16_t)(decoder->kept + len);
+    } else {
+        decoder->kept = size;
+    }
+}
+
+static void tcall_read_json_end_(tcall_decoder *decoder)
+{
+    if (decoder->kept == TCALL_FETCH_16_(&decoder->shape->size)) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
+        decoder->kept = 0; /* half a value is none */
+    }
+    tcall_read_place_(decoder)[decoder->kept] = 0;
+}
+
+/* ---- objects and lists ---- */
+
+/* An object or list with a shape is a level of its own. The root's object is in
+ * it already. */
+static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+{
+    tcall_level_ *level = &decoder->open_levels[decoder->levels];
+    const void *what = decoder->shape;
+    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
+        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
+        return false;
+    }
+    decoder->levels++;
+    decoder->level = level;
+    level->base = tcall_read_place_(decoder);
+    level->index = 0xFFFF; /* the first one comes next */
+    if (object)
+        what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
+    if (what)
+        level->what = what;
+    if (object)
+        tcall_store_object_((const tcall_object *)level->what, level->base);
+    return true;
 }
 
 /* Looks after the members that were not given. */
@@ -5837,19 +6012,11 @@ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
-    const tcall_shape *member =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    const char *given = level->base, *came = tcall_read_came_(level);
     uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++, member++) {
-        if (TCALL_BIT_OF_(given, i))
-            continue;
-        tcall_read_initial_(level, member);
-        if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED &&
-            !TCALL_BIT_OF_(came, i)) {
-            level->index = i;
+    for (i = 0; i < count; i++) {
+        level->index = i;
+        if (!tcall_store_member_end_(object, level->base, i))
             tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
-        }
     }
 }
 
@@ -5862,9 +6029,8 @@ static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
 static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
-    const tcall_shape *list = (const tcall_shape *)level->what;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&list->low))
+    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -5893,133 +6059,168 @@ static void tcall_read_item_(tcall_decoder *decoder)
                                              : TCALL_MISFIT_MAX_ITEMS);
 }
 
-static const char *tcall_read_close_(tcall_decoder *decoder, const char *at)
+/* A member that is null is not given. */
+static void tcall_read_null_(tcall_decoder *decoder)
 {
-    if (*at != (decoder->object ? '}' : ']'))
-        return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-    if (tcall_read_shaped_(decoder)) {
-        if (decoder->object)
+    const tcall_level_ *level = decoder->level;
+    if (decoder->syntax.object)
+        tcall_store_null_(level->base, (uint8_t)level->index);
+    else if (decoder->base) /* an item, which nothing else sets */
+        memset(decoder->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
+}
+
+/* ---- values ---- */
+
+/* A value begins that its shape allows. Returns what is asked of it. */
+static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+{
+    uint8_t types = tcall_store_types_(first);
+    const tcall_shape *shape = decoder->shape;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    char *to = tcall_read_place_(decoder);
+    decoder->into = 0;
+    if (types & TCALL_SHAPE_NUMBER &&
+        (tcall_read_is_number_(kind) ||
+         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+        memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
+        decoder->into = TCALL_INTO_NUMBER_;
+    }
+    if (kind == TCALL_KIND_JSON) {
+        decoder->into |= TCALL_INTO_JSON_;
+        decoder->kept = 0;
+        return TCALL_RAW_;
+    }
+    if (kind == TCALL_KIND_ANY)
+        ;
+    else if (types == TCALL_SHAPE_NULL)
+        tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_BOOLEAN && to)
+        *to = first == 't';
+    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
+        decoder->into = TCALL_INTO_TEXT_;
+        decoder->now.text.to = to;
+        decoder->now.text.len = decoder->now.text.followed = 0;
+    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+        tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
+                          TCALL_FETCH_POINTER_(const char *, &shape->more),
+                          (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
+                   ? TCALL_HEAR_
+                   : TCALL_SKIP_;
+    return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    if (decoder->levels && !syntax->object)
+        tcall_read_item_(decoder);
+    if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
+        decoder->hole)
+        decoder->hole(decoder, &decoder->shape, &decoder->base);
+    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
+        return tcall_read_kind_(decoder, first);
+    tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
+    return TCALL_SKIP_;
+}
+
+static void tcall_read_data_(tcall_syntax_ *syntax, const char *bytes,
+                             size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    size_t i;
+    if (decoder->into & TCALL_INTO_TEXT_)
+        tcall_read_text_(decoder, bytes, len);
+    if (decoder->into & TCALL_INTO_CHOICE_)
+        tcall_read_word_(decoder, bytes, len);
+    if (decoder->into & TCALL_INTO_JSON_)
+        tcall_read_json_(decoder, bytes, len);
+    if (decoder->into & TCALL_INTO_NUMBER_)
+        for (i = 0; i < len; i++)
+            tcall_read_digit_(&decoder->now.digits, bytes[i]);
+}
+
+static void tcall_read_end_(tcall_syntax_ *syntax)
+{
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    if (syntax->depth < decoder->levels) {
+        if (TCALL_BIT_OF_(syntax->open, syntax->depth))
             tcall_read_object_end_(decoder);
         else
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        return;
     }
-    decoder->depth--;
-    decoder->object =
-        decoder->depth && TCALL_BIT_OF_(decoder->open, decoder->depth - 1);
-    tcall_read_value_end_(decoder);
-    return at + 1;
+    if (decoder->into & TCALL_INTO_NUMBER_)
+        tcall_read_number_end_(decoder);
+    if (decoder->into & TCALL_INTO_JSON_)
+        tcall_read_json_end_(decoder);
+    if (decoder->into & TCALL_INTO_TEXT_)
+        tcall_read_misfit_(
+            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
+    if (decoder->into & TCALL_INTO_CHOICE_)
+        tcall_read_choice_end_(decoder);
 }
 
-TCALL_NOINLINE_ static const char *tcall_read_value_(tcall_decoder *decoder,
-                                                     const char *at)
+static const tcall_syntax_user_ tcall_read_user_ = {
+    tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
+
+/* ---- the decoder ---- */
+
+/* Ends the reading, if nothing has ended it yet. */
+static void tcall_read_stop_(tcall_decoder *decoder, int error)
 {
-    if (!decoder->object && tcall_read_shaped_(decoder) && decoder->levels)
-        tcall_read_item_(decoder);
-    switch (*at) {
-    case '{':
-    case '[': return tcall_read_open_(decoder, at);
-    case '"': tcall_read_text_begin_(decoder); return at + 1;
-    case 'n': tcall_read_null_begin_(decoder); break;
-    case 't':
-    case 'f': tcall_read_boolean_begin_(decoder, *at); break;
-    default: tcall_read_number_begin_(decoder);
-    }
-    return at; /* these are eaten from their first byte on, if they are one */
+    if (decoder->syntax.error)
+        return;
+    decoder->syntax.error = decoder->error = error;
 }
 
-/* ---- between tokens ---- */
-
-static const char *tcall_read_mark_(tcall_decoder *decoder, const char *at)
+/* Returns an error of the recogniser as those who read are told. */
+static int tcall_read_error_(int error)
 {
-    switch (decoder->state) {
-    case TCALL_READ_FIRST_VALUE_:
-        if (*at == ']')
-            return tcall_read_close_(decoder, at); /* fall through */
-    case TCALL_READ_VALUE_: return tcall_read_value_(decoder, at);
-    case TCALL_READ_COLON_:
-        if (*at != ':')
-            break;
-        decoder->state = TCALL_READ_VALUE_;
-        return at + 1;
-    case TCALL_READ_NEXT_:
-        if (*at != ',')
-            return tcall_read_close_(decoder, at);
-        decoder->state = decoder->object ? TCALL_READ_NAME_ : TCALL_READ_VALUE_;
-        return at + 1;
-    case TCALL_READ_FIRST_NAME_:
-        if (*at != '"')
-            return tcall_read_close_(decoder, at); /* fall through */
-    case TCALL_READ_NAME_:
-        if (*at != '"')
-            break;
-        tcall_read_name_begin_(decoder);
-        return at + 1;
-    default: return tcall_read_stop_(decoder, TCALL_E_TRAILING, at);
-    }
-    return tcall_read_stop_(decoder, TCALL_E_BAD_VALUE, at);
-}
-
-/* A byte at which no run of a string goes on. */
-static const char *tcall_read_token_(tcall_decoder *decoder, const char *at,
-                                     const char *end)
-{
-    switch (decoder->state) {
-    case TCALL_READ_STRING_: return tcall_read_string_(decoder, at);
-    case TCALL_READ_ESCAPE_: return tcall_read_escape_(decoder, at);
-    case TCALL_READ_HEX_: return tcall_read_hex_(decoder, at);
-    case TCALL_READ_HALF_: return tcall_read_half_(decoder, at);
-    case TCALL_READ_LITERAL_: return tcall_read_literal_(decoder, at, end);
-    case TCALL_READ_NUMBER_: return tcall_read_number_(decoder, at, end);
-    default: return tcall_read_mark_(decoder, at);
-    }
+    return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
+                                                         : error;
 }
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    const char *at = bytes, *end = bytes + len;
+    tcall_syntax_ *syntax = &decoder->syntax;
+    bool ended = syntax->error != TCALL_OK;
+    size_t at = 0;
     int error;
-    while (at < end && tcall_read_going_(decoder)) {
-        const char *from = at;
-        if (decoder->state == TCALL_READ_STRING_) {
-            at = tcall_read_run_(decoder, at, end);
-        } else if (decoder->state <= TCALL_READ_END_ &&
-                   (unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
-            at++;
-            continue;
-        }
-        if (at < end)
-            at = tcall_read_token_(decoder, at, end);
-        if (decoder->keeping)
-            tcall_read_keep_(decoder, from, (size_t)(at - from));
-    }
-    decoder->at += (size_t)(at - bytes);
-    if (decoder->sink && at > bytes) {
-        error = decoder->sink(decoder->user, bytes, (size_t)(at - bytes));
-        if (error < 0 && tcall_read_going_(decoder))
-            tcall_read_stop_(decoder, error, at);
+    while (at < len && !syntax->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    decoder->at += at;
+    if (syntax->error && !ended)
+        decoder->error = tcall_read_error_(syntax->error);
+    if (decoder->sink && at) {
+        error = decoder->sink(decoder->user, bytes, at);
+        if (error < 0)
+            tcall_read_stop_(decoder, error);
     }
     return decoder->error;
 }
 
 int tcall_decoder_end(tcall_decoder *decoder)
 {
-    if (decoder->state != TCALL_READ_END_)
+    if (decoder->syntax.state != TCALL_AT_DONE_)
         tcall_decoder_poison(decoder);
     return decoder->error;
 }
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    if (tcall_read_going_(decoder))
-        tcall_read_stop_(decoder, TCALL_E_TRUNCATED, NULL);
+    tcall_read_stop_(decoder, TCALL_E_TRUNCATED);
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
+    tcall_syntax_begin_(&decoder->syntax, &tcall_read_user_);
     decoder->shape = &tcall_root_;
     decoder->base = (char *)out;
     decoder->open_levels[0].what = shape;
@@ -7428,16 +7629,6 @@ TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 
 /* ---- parsing ---- */
 
-/* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
-{
-    tcall_num_ n = tcall_num_read_(text);
-    /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
-}
-
 enum { TCALL_SEEN_MAX_ = 64 }; /* keys that are compared in one pass */
 
 /* Returns the first key of the object that stands in it before. Keys are
@@ -7830,9 +8021,9 @@ int tcall_tree_count_(tcall_tree_ v)
 /* ==========================================================================
  * >>lenient
  *
- * Lenient reading has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses whatever
- * would not be JSON. So what comes out is JSON, or it is an error.
+ * A filter in front of a recogniser, which knows JSON's grammar for it: its
+ * state says which rewriting may begin here, and it refuses whatever would not
+ * be JSON. So what comes out is strict JSON, or it is an error.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -7846,38 +8037,30 @@ const char *tcall_fix_name(int i)
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
+/* Eats strict JSON, as tcall_syntax_feed_ does. */
+typedef size_t (*tcall_feed_)(tcall_syntax_ *s, const char *bytes, size_t len);
+
+/* What the filter says. */
+typedef struct tcall_lenient_result_ {
+    uint32_t fixes; /* TCALL_FIX_... that were needed */
+    size_t at;      /* offset in the text of the error, else of the first fix */
+    int error;
+} tcall_lenient_result_;
+
+#ifndef TOOLCALL_NO_LENIENT
+
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
+    tcall_syntax_ string; /* of a string in which the object stands */
+    tcall_syntax_ *into;  /* who gets the object, and how */
+    tcall_feed_ feed;
+    tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
     size_t where; /* offset of the error, else of the first fix */
-    char *out;
-    size_t cap, len; /* len counts what does not fit, too */
-    tcall_scan scan; /* of what is written */
 } tcall_lenient_;
-
-static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
-{
-    text->start = bytes.ptr ? bytes.ptr : "";
-    text->end = text->start + bytes.len;
-    text->out = NULL;
-    text->cap = text->len = 0;
-    text->fixes = 0;
-    text->where = 0;
-    text->error = TCALL_OK;
-}
-
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *scan)
-{
-    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
-}
-
-#ifndef TOOLCALL_NO_LENIENT
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
 
@@ -7897,30 +8080,35 @@ static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
     text->fixes |= fix;
 }
 
-/* ---- writing ---- */
+/* ---- feeding ---- */
 
-/* Writes JSON text, and feeds it to the scanner. The inside of a string need
- * not be JSON, which is known only at its end: that is no error here. */
+/* Feeds all bytes, also those after the end of the value. Returns how many were
+ * eaten: all, or those up to the error. */
+static size_t tcall_lenient_feed_(tcall_feed_ feed, tcall_syntax_ *s,
+                                  const char *bytes, size_t len)
+{
+    size_t eaten = 0, more;
+    do {
+        more = feed(s, bytes + eaten, len - eaten);
+        eaten += more;
+    } while (more && eaten < len && !s->error);
+    return eaten;
+}
+
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    size_t before = text->scan.pos;
-    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
-        tcall_lenient_fail_(text, text->scan.error);
+    tcall_syntax_ *s = text->state;
+    size_t eaten = tcall_lenient_feed_(
+        s == text->into ? text->feed : tcall_syntax_feed_, s, bytes, len);
+    if (s->error) {
+        tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += text->scan.pos - before;
+            text->where += eaten;
     }
-    if (text->len + len <= text->cap)
-        memcpy(text->out + text->len, bytes, len);
-    text->len += len;
 }
 
-static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
-{
-    tcall_lenient_put_(text, &c, 1);
-}
-
-/* Writes the next len bytes of the text as they are. */
+/* Feeds the next len bytes of the text as they are. */
 static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
     tcall_lenient_put_(text, text->at, len);
@@ -7929,16 +8117,11 @@ static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 
 /* ---- looking ahead ---- */
 
-static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
-                                      tcall_str bytes)
-{
-    return (size_t)(text->end - text->at) >= bytes.len &&
-           memcmp(text->at, bytes.ptr, bytes.len) == 0;
-}
-
 static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
+    size_t len = strlen(word);
+    return (size_t)(text->end - text->at) >= len &&
+           memcmp(text->at, word, len) == 0;
 }
 
 /* Returns the byte at an offset from here, 0 after the end. */
@@ -7964,38 +8147,28 @@ static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
     return true;
 }
 
-/* Skips the first word of a list, which ends with NULL, that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
-                                    const char *const *words, uint32_t fix)
+/* Skips the first word of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words,
+                                    uint32_t fix)
 {
-    for (; *words; words++)
-        if (tcall_lenient_skip_(text, *words, fix))
+    for (; *words; words += strlen(words) + 1)
+        if (tcall_lenient_skip_(text, words, fix))
             return true;
     return false;
 }
 
 /* ---- white space and comments ---- */
 
-static const char *const tcall_lenient_spaces_[] = {
-    "\xEF\xBB\xBF", /* byte order mark */
-    "\xC2\xA0",     /* no-break space */
-    "\xE2\x80\x80",
-    "\xE2\x80\x81",
-    "\xE2\x80\x82", /* quads to hair space */
-    "\xE2\x80\x83",
-    "\xE2\x80\x84",
-    "\xE2\x80\x85",
-    "\xE2\x80\x86",
-    "\xE2\x80\x87",
-    "\xE2\x80\x88",
-    "\xE2\x80\x89",
-    "\xE2\x80\x8A",
-    "\xE2\x80\xA8",
-    "\xE2\x80\xA9", /* line and paragraph separator */
-    "\xE2\x80\xAF", /* narrow no-break space */
-    "\xE2\x81\x9F", /* mathematical space */
-    "\xE3\x80\x80", /* ideographic space */
-    NULL};
+static const char tcall_lenient_spaces_[] =
+    "\xEF\xBB\xBF\0" /* byte order mark */
+    "\xC2\xA0\0"     /* no-break space */
+    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0\xE2\x80\x84\0"
+    "\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0\xE2\x80\x88\0\xE2\x80\x89\0"
+    "\xE2\x80\x8A\0"               /* quads to hair space */
+    "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
+    "\xE2\x80\xAF\0"               /* narrow no-break space */
+    "\xE2\x81\x9F\0"               /* mathematical space */
+    "\xE3\x80\x80\0";              /* ideographic space */
 
 /* Skips a comment up to its end, which the end of the text is for one that
  * lasts a line. */
@@ -8020,8 +8193,7 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
             text->at++;
         else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "*/");
-        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
-                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+        else if (tcall_lenient_skip_any_(text, "//\0#\0", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "\n");
         else if (text->next < 0x80 ||
                  !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
@@ -8038,34 +8210,37 @@ static bool tcall_lenient_alpha_(char c)
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Skips a special token of a chat template, <|name|>. */
+/* Skips a special token of a chat template: <|name|>, or as DeepSeek writes it,
+ * with wide bars (U+FF5C) and blocks (U+2581) for spaces. */
 static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
+    const char *from = text->at, *to;
+    bool wide = tcall_lenient_sees_(text, "<\xEF\xBD\x9C"), found;
+    if (!tcall_lenient_skip_any_(text, "<\xEF\xBD\x9C\0<|\0", 0))
         return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
+    to = text->at;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, 0)) ||
+           tcall_lenient_sees_(text, "\xE2\x96\x81"))
+        text->at += *text->at == '\xE2' ? 3 : 1;
+    found = text->at > to &&
+            tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>", 0);
+    to = found ? text->at : from;
+    text->at = from;
+    if (found)
+        tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at = to;
+    return found;
 }
 
 /* Skips a tag that a chat template put around the call. */
 static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
     return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+           tcall_lenient_skip_any_(text,
+                                   "<tool_call>\0</tool_call>\0"
+                                   "<function_call>\0</function_call>\0"
+                                   "<s>\0</s>\0",
+                                   TCALL_FIX_TAG);
 }
 
 /* Skips one end of a Markdown code block. */
@@ -8094,20 +8269,18 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the quote that closes the one that follows, or NULL. */
 static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const struct {
-        const char *open, *close;
-    } quotes[] = {{"\"", "\""},
-                  {"'", "'"},
-                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    static const char *const quotes[][2] = {{"\"", "\""},
+                                            {"'", "'"},
+                                            {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                                            {"\xE2\x80\x98", "\xE2\x80\x99"}};
     size_t i;
     for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
-        if (tcall_lenient_sees_(text, quotes[i].open))
-            return quotes[i].close;
+        if (tcall_lenient_sees_(text, quotes[i][0]))
+            return quotes[i][1];
     return NULL;
 }
 
-/* Writes a byte that JSON wants escaped and that came without. */
+/* Feeds a byte that JSON wants escaped and that came without. */
 static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -8118,20 +8291,8 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, TCALL_E_NUL);
     escape[4] = digits[c >> 4];
     escape[5] = digits[c & 15];
-    if (text->inside)
-        tcall_lenient_put_char_(text, c);
-    else
-        tcall_lenient_put_(text, escape, sizeof escape);
+    tcall_lenient_put_(text, escape, sizeof escape);
     text->at++;
-}
-
-/* Writes what a valid escape means; a pair of surrogates is two of them. */
-static void tcall_lenient_decode_(tcall_lenient_ *text)
-{
-    const char *escape = text->at;
-    char out[4];
-    text->at += tcall_escape_len_(escape);
-    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
 /* Returns the length of what can be copied at once: one byte or escape, and
@@ -8157,8 +8318,6 @@ static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else if (text->inside && *text->at == '\\') {
-            tcall_lenient_decode_(text);
         } else {
             tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
@@ -8174,19 +8333,17 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
     if (*quote != '"')
         tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
                                                 : TCALL_FIX_SMART_QUOTE);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     text->at += strlen(quote);
     tcall_lenient_content_(text, quote);
     closed = text->at;
     if (!tcall_lenient_skip_(text, quote, 0))
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth ? tcall_lenient_is_cut_(text)
-                           : tcall_lenient_sees_(text, "```"))) {
+        !(text->state->depth ? tcall_lenient_is_cut_(text)
+                             : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -8194,8 +8351,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 
 /* ---- numbers, words, keys ---- */
 
-/* Writes the 0 that is missing before a point or after it, if it is, and
- * returns the state of the number. */
+/* Feeds the 0 that is missing before a point or after it, if it is, and returns
+ * the state of the number. */
 static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
     char c = tcall_lenient_ahead_(text, 0);
@@ -8205,11 +8362,12 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
     if (!before && !after)
         return state;
     tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
-    tcall_lenient_put_char_(text, '0');
+    tcall_lenient_put_(text, "0", 1);
     return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. The recogniser
+ * sees its end in the bracket or comma that follows; else in a blank. */
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
@@ -8228,13 +8386,15 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     }
     to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&text->scan, " ", 1);
         tcall_lenient_blank_(text);
-        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/")) {
+            if (!text->state->depth || !tcall_lenient_ends_(text, ",]}"))
+                tcall_lenient_put_(text, " ", 1);
             return;
+        }
     }
     tcall_lenient_skip_(text, ".", 0);
-    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    cut = text->state->depth && tcall_lenient_is_cut_(text);
     text->at = cut ? text->end : from;
     tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
@@ -8261,26 +8421,17 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text)
  * arguments means that there are none. */
 static void tcall_lenient_literal_(tcall_lenient_ *text)
 {
-    static const struct {
-        const char *word, *json;
-        uint32_t fix;
-    } literals[] = {
-        {"true", "true", 0},
-        {"false", "false", 0},
-        {"null", "null", 0},
-        {"True", "true", TCALL_FIX_PYTHON},
-        {"False", "false", TCALL_FIX_PYTHON},
-        {"None", "null", TCALL_FIX_PYTHON},
-    };
+    static const char *const words[] = {"true", "false", "null",
+                                        "True", "False", "None"};
     const char *from = text->at, *json = NULL;
     bool cut = false;
     size_t i, len = 0;
     while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
         len++;
-    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
-        const char *word = literals[i].word;
-        if (tcall_lenient_skip_(text, word, literals[i].fix))
-            json = literals[i].json;
+    for (i = 0; !json && i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i];
+        if (tcall_lenient_skip_(text, word, i < 3 ? 0 : TCALL_FIX_PYTHON))
+            json = words[i % 3];
         cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
@@ -8290,7 +8441,7 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
     }
-    if (*json == 'n' && text->scan.depth == 0) {
+    if (*json == 'n' && text->state->depth == 0) {
         tcall_lenient_fix_(text, TCALL_FIX_NULL);
         json = "{}";
     }
@@ -8305,31 +8456,32 @@ static void tcall_lenient_key_(tcall_lenient_ *text)
            tcall_lenient_ahead_(text, len) == '$')
         len++;
     tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_copy_(text, len);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
 }
 
-/* Reads a comma, which is written only when no closing bracket follows it. */
+/* Reads a comma, which is fed only when no closing bracket follows it. */
 static void tcall_lenient_comma_(tcall_lenient_ *text)
 {
     text->at++;
     tcall_lenient_blank_(text);
-    if (text->next == (text->scan.object ? '}' : ']'))
+    if (text->next == (text->state->object ? '}' : ']'))
         tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        tcall_lenient_put_char_(text, ',');
+        tcall_lenient_put_(text, ",", 1);
 }
 
 /* ---- the value and what may be around it ---- */
 
-/* Reads one piece of the value. What needs no rewriting is left to the scanner,
- * right or wrong. */
+/* Reads one piece of the value. What needs no rewriting is left to the
+ * recogniser, right or wrong. */
 static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    uint8_t state = text->scan.state;
-    bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
-    bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
+    uint8_t state = text->state->state;
+    bool value = state == TCALL_AT_VALUE_ || state == TCALL_AT_FIRST_;
+    bool key = state == TCALL_AT_NAME_ || state == TCALL_AT_FIRST_NAME_;
+    bool after = state == TCALL_AT_NEXT_ || state == TCALL_AT_NUMBER_;
     const char *quote = tcall_lenient_quote_(text);
     if (text->next < 0)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
@@ -8344,10 +8496,25 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
     else if (key &&
              (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
         tcall_lenient_key_(text);
-    else if (state == TCALL_S_NEXT_ && text->next == ',')
+    else if (after && text->next == ',')
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
+}
+
+/* Skips the language of a fence. Behind a blank it is one only where a value
+ * follows it: a word alone is the value. */
+static void tcall_lenient_language_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    while (tcall_lenient_ahead_(text, 0) == ' ')
+        text->at++;
+    while (tcall_lenient_letter_(text))
+        text->at++;
+    tcall_lenient_blank_(text);
+    if (from < text->end && *from == ' ' && text->next != '{' &&
+        !tcall_lenient_quote_(text))
+        text->at = from;
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -8357,16 +8524,49 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
     do {
         tcall_lenient_blank_(text);
         if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
-            while (tcall_lenient_letter_(text))
-                text->at++;
+            tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
     } while (tcall_lenient_tag_(text));
 }
 
+/* Skips the same value again; only white space between its tokens may differ.
+ * With comments or smart quotes in the text nothing may. */
+static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
+{
+    const char *at = text->at;
+    char quote = 0;
+    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
+    for (; value < to; value++, at++) {
+        const char *one = value, *other = at;
+        while (!quote && !exact && tcall_is_space_(*value))
+            value++;
+        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+            at++;
+        if (at == text->end || *at != *value)
+            return false;
+        /* a blank on one side only must not part a word */
+        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
+            !strchr("{}[]:,\"'", *at))
+            return false;
+        if (quote && *value == '\\') {
+            value++;
+            if (++at == text->end || *at != *value)
+                return false;
+        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
+            quote = (char)(quote ? 0 : *value);
+        }
+    }
+    tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+    text->at = at;
+    return true;
+}
+
 /* Skips what may come after the value: the same value again, brackets that
  * close nothing, a comma, tags and a fence. */
-static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
+static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
 {
     bool repeats = true; /* only directly after the value */
     for (;;) {
@@ -8374,10 +8574,9 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
         if (text->next < 0)
             return;
         if (repeats && text->next == '{' &&
-            tcall_lenient_sees_bytes_(text, value)) {
-            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
-            text->at += value.len;
-        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_again_(text, value, to))
+            continue;
+        if (tcall_lenient_ends_(text, "]},")) {
             tcall_lenient_fix_(text, text->next == ','
                                          ? TCALL_FIX_PUNCTUATION
                                          : TCALL_FIX_EXTRA_CLOSER);
@@ -8396,189 +8595,262 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
                   : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text. */
-static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
+/* ---- an object in a string ---- */
+
+static tcall_ask_ tcall_lenient_begin_(tcall_syntax_ *s, char first)
 {
-    text->at = from;
-    text->len = 0;
-    text->error = TCALL_OK;
-    tcall_scan_init(&text->scan, NULL, NULL, NULL);
+    (void)s;
+    (void)first;
+    return TCALL_HEAR_;
 }
 
-/* Writes the inside of the string at from, decoded. quote closes the string;
- * without one, all the rest of the text is the inside. */
-static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
-                                  const char *quote)
+/* What the string says goes on. */
+static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    text->inside = true;
-    tcall_lenient_restart_(text, from);
-    if (quote)
-        tcall_lenient_string_(text, quote);
+    tcall_lenient_ *text = (tcall_lenient_ *)(void *)s;
+    tcall_lenient_feed_(text->feed, text->into, bytes, len);
+}
+
+static void tcall_lenient_end_(tcall_syntax_ *s)
+{
+    (void)s;
+}
+
+static const tcall_syntax_user_ tcall_lenient_user_ = {
+    NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
+
+/* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
+ * NULL. */
+static const char *tcall_lenient_slash_(const tcall_lenient_ *text)
+{
+    const char *at = text->at;
+    if (tcall_lenient_ahead_(text, 0) != '{')
+        return NULL;
+    do
+        at++;
+    while (at < text->end && tcall_is_space_(*at));
+    return at < text->end && *at == '\\' ? at : NULL;
+}
+
+/* What was fed is one object, or there is an error at this place. That it is
+ * broken JSON says no more than that: only one who hears it can know better. */
+static void tcall_lenient_object_(tcall_lenient_ *text, const char *at,
+                                  uint32_t fix, int error)
+{
+    const tcall_syntax_ *s = text->into;
+    bool heard =
+        s->error && (s->error > TCALL_E_TRUNCATED ||
+                     s->error < TCALL_E_BRACKETS || s->error == TCALL_E_NUL);
+    text->at = at;
+    if (!s->error && s->state == TCALL_AT_DONE_ && s->open[0] & 1)
+        tcall_lenient_fix_(text, fix);
     else
-        tcall_lenient_content_(text, "\"");
-    text->at = from;
+        tcall_lenient_fail_(text, heard                   ? s->error
+                                  : s->depth && !s->error ? TCALL_E_TRUNCATED
+                                                          : error);
 }
 
-/* Whether what was written ends with a bracket or a string still open. */
-static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
-{
-    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
-           (text->scan.depth || !text->inside);
-}
-
-/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
- * It must be a valid inside as a whole, and an object; else the first error
- * stays. */
-static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
-{
-    int error = text->error;
-    size_t where = text->where;
-    tcall_lenient_restart_(text, from);
-    tcall_lenient_put_char_(text, '"');
-    tcall_lenient_content_(text, "\"");
-    tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end) {
-        bool whole = tcall_scan_done_(&text->scan);
-        if (whole)
-            tcall_lenient_inside_(text, from, NULL);
-        if (whole && tcall_scan_is_object_(&text->scan)) {
-            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
-            return;
-        }
-        if (tcall_lenient_unclosed_(text))
-            error = TCALL_E_TRUNCATED;
-    }
-    text->error = error;
-    text->where = where;
-}
-
-/* Reads the value and what is after it. A string is read again: its inside is
- * meant. */
+/* Reads the value and what is after it. A string, or what could be the inside
+ * of one, is read for what it says. */
 static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
+    const char *from = text->at, *slash = tcall_lenient_slash_(text), *to;
+    bool quoted = tcall_lenient_quote_(text) != NULL;
+    if (slash || quoted)
+        text->state = &text->string;
+    if (slash) {
+        tcall_lenient_put_(text, "\"", 1);
+        tcall_lenient_content_(text, "\"");
+        tcall_lenient_put_(text, "\"", 1);
+        if (!text->error && text->at == text->end) {
+            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                                  TCALL_E_BAD_KEY);
+            return;
+        }
+        text->at = slash;
+        text->error = TCALL_OK;
+        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        return;
+    }
     do {
         tcall_lenient_blank_(text);
-        if (text->scan.depth && tcall_lenient_is_cut_(text))
+        if (text->state->depth && tcall_lenient_is_cut_(text))
             tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && !tcall_scan_done_(&text->scan));
-    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
-        text->start[text->where] == '\\') {
-        tcall_lenient_escaped_(text, from);
-        return;
-    }
+    } while (!text->error && text->state->state != TCALL_AT_DONE_);
     if (!text->error)
-        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
-    if (!text->error && quote)
-        tcall_lenient_inside_(text, from, quote);
-    text->at = from;
-    if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
-                                      ? TCALL_E_TRUNCATED
-                                      : TCALL_E_NOT_OBJECT);
-    else if (text->inside)
-        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
+        tcall_lenient_after_(text, from, to);
+    if (!text->error)
+        tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
+                              TCALL_E_NOT_OBJECT);
 }
 
-/* Reads the text: an error, or an object of text->len bytes is written. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+/* Reads bytes as leniently as it may, and feeds the object that is meant, in
+ * strict JSON, to a recogniser that has just begun, by feed: at most 6 bytes
+ * for one of the text, and 2. One pass; the text is neither changed nor kept.
+ * Returns out->error, after which what was fed is of no use: that of the text,
+ * or of whoever hears the recogniser. With TOOLCALL_NO_LENIENT nothing is read:
+ * then it is the error that out came with, that of the strict reading. */
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    text->where = 0;
-    text->fixes = 0;
-    text->inside = false;
-    tcall_lenient_restart_(text, text->start);
-    tcall_lenient_before_(text);
-    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_value_(text);
+    tcall_lenient_ text;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
+    text.state = text.into = into;
+    text.feed = feed;
+    text.fixes = 0;
+    text.error = TCALL_OK;
+    text.where = 0;
+    tcall_lenient_before_(&text);
+    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(&text);
     } else {
-        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
-        tcall_lenient_put_(text, "{}", 2);
+        tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(&text, "{}", 2);
     }
+    out->fixes = text.fixes;
+    out->at = text.where;
+    return out->error = text.error;
 }
 
 #else
 
 /* What is wrong stays wrong. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    (void)text;
+    (void)bytes;
+    (void)into;
+    (void)feed;
+    return out->error;
 }
 
 #endif /* TOOLCALL_NO_LENIENT */
 
 /* ---- both readings ---- */
 
+/* Who gets what is rewritten: writes it, and counts its tokens. */
+typedef struct tcall_rewritten_ {
+    tcall_syntax_ syntax;
+    tcall_scan scan;
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
+} tcall_rewritten_;
+
+static size_t tcall_rewritten_feed_(tcall_syntax_ *s, const char *bytes,
+                                    size_t len)
+{
+    tcall_rewritten_ *to = (tcall_rewritten_ *)(void *)s;
+    size_t eaten = tcall_syntax_feed_(s, bytes, len);
+    tcall_scan_feed(&to->scan, bytes, eaten);
+    if (eaten && to->len + eaten <= to->cap)
+        memcpy(to->out + to->len, bytes, eaten);
+    to->len += eaten;
+    return eaten;
+}
+
+static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* It hears nothing. */
+static const tcall_syntax_user_ tcall_rewritten_user_ = {
+    NULL, tcall_rewritten_begin_, NULL, NULL};
+
+static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
+                          size_t cap, tcall_lenient_result_ *result)
+{
+    tcall_syntax_begin_(&to->syntax, &tcall_rewritten_user_);
+    tcall_scan_init(&to->scan, NULL, NULL, NULL);
+    to->out = out;
+    to->cap = cap;
+    to->len = 0;
+    return tcall_lenient_read_(result, text, &to->syntax,
+                               tcall_rewritten_feed_);
+}
+
+/* Whether the scanner saw one whole object: the bit of the outermost level
+ * stays when it is closed. */
+static bool tcall_scan_is_object_(tcall_scan *scan)
+{
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
+}
+
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
-static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
-                                    tcall_tok_ *tok, size_t cap)
+static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
+                                    tcall_lenient_result_ *result)
 {
-    tcall_str whole =
-        tcall_slice_(text->start, (size_t)(text->end - text->start));
-    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
-    size_t where = text->scan.pos;
-    text->len = whole.len;
-    if (tcall_scan_is_object_(&text->scan))
+    int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
+    size_t where = to->scan.pos;
+    to->len = text.len;
+    result->fixes = 0;
+    result->at = 0;
+    if (tcall_scan_is_object_(&to->scan))
         return TCALL_OK;
     if (error == TCALL_OK) {
         error = TCALL_E_NOT_OBJECT;
         where = 0;
     }
-    text->error = error;
-    text->where = where;
-    tcall_lenient_rewrite_(text);
-    if (!strict || text->error)
-        return text->error;
-    text->where = where;
+    result->error = error;
+    result->at = where;
+    if (tcall_rewrite_(to, text, NULL, 0, result) < 0 || !strict)
+        return result->error;
+    result->at = where;
     return error;
 }
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
-static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
-                                  tcall_tok_ *tok, size_t count)
+static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
+                                  char *out, tcall_tok_ *tok, size_t count,
+                                  tcall_lenient_result_ *result)
 {
-    text->out = out;
-    text->cap = text->len;
-    if (text->fixes) {
-        tcall_lenient_rewrite_(text);
-        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
-                             count);
+    if (result->fixes) {
+        tcall_rewrite_(to, text, out, to->len, result);
+        tcall_scan_tokenize_(&to->scan, tcall_slice_(out, to->len), tok, count);
     } else {
-        memcpy(out, text->start, text->len);
+        memcpy(out, text.ptr, text.len);
     }
-    return tcall_tree_finish_(out, tok, (int)count, true, &text->where);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
                           void *mem, size_t size)
 {
-    tcall_lenient_ reading;
+    tcall_rewritten_ to;
+    tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
     size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
     tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
-    tcall_lenient_open_(&reading, text);
-    error = tcall_arguments_measure_(&reading, strict, tok, cap);
-    count = reading.scan.tokens;
+    error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
+    count = to.scan.tokens;
     if (error == TCALL_OK &&
-        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        (to.len >= INT_MAX || count > INT_MAX / sizeof *tok))
         error = TCALL_E_LIMIT;
     if (error == TCALL_OK) {
-        out->fixes = reading.fixes;
-        out->used = skew + count * sizeof *tok + reading.len + 1;
+        out->fixes = result.fixes;
+        out->used = skew + count * sizeof *tok + to.len + 1;
         error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
     if (error == TCALL_OK) {
         char *json = (char *)(tok + count);
-        error = tcall_arguments_write_(&reading, json, tok, count);
+        error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
             out->root = tcall_tree_cursor_(json, tok);
     }
-    out->at = reading.where;
+    out->at = result.at;
     return error < 0 ? error : (int)count;
 }
 
@@ -11464,30 +11736,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text: what is wrong, and what the author
+ * can do. The first one stays in the schema, and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 typedef struct tcall_sc_ {
@@ -13733,279 +13995,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 #endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
- * >>schema_review: what no value can ever be right for
- *
- * A schema may compile and still be one that its author did not mean: bounds
- * that leave nothing between them, required names that are forbidden, a default
- * that is refused, arguments that cannot be an object. That is no error of JSON
- * Schema, so only tools are reviewed for it, when they are registered.
- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-#ifndef TOOLCALL_NO_REVIEW
-
-typedef struct tcall_sr_ {
-    tcall_schema *schema;
-    const tcall_author_ *author;
-    tcall_block block; /* what is free after the program */
-    tcall_check check;
-} tcall_sr_;
-
-static void tcall_sr_fault_(tcall_sr_ *review, const char *at,
-                            const char *reason, const char *remedy)
-{
-    tcall_schema_fault_(review->schema, review->author,
-                        (size_t)(at - review->schema->text), reason, remedy);
-}
-
-/* -- Bounds --------------------------------------------------------------- */
-
-/* Is there a value between two bounds, which are for the same? */
-static bool tcall_sr_between_(const tcall_schema *s, uint32_t low,
-                              uint32_t high)
-{
-    const tcall_node_ *node = s->program;
-    int above = tcall_node_op_(&node[low]), below = tcall_node_op_(&node[high]);
-    bool open = above == TCALL_K_ABOVE_ || below == TCALL_K_BELOW_;
-    tcall_num_ least, most;
-    if (tcall_keyword_counts_(above))
-        return node[low].arg <= node[high].arg;
-    least =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, low), node[low].arg));
-    most =
-        tcall_num_read_(tcall_slice_(tcall_node_at_(s, high), node[high].arg));
-    return tcall_num_compare_(&least, &most) < !open;
-}
-
-/* Compares each lower bound of a schema with each upper one. */
-static void tcall_sr_bounds_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema), low, high;
-    for (low = schema + 1; low < end; low = tcall_node_after_(node, low))
-        for (high = schema + 1; high < end;
-             high = tcall_node_after_(node, high)) {
-            const tcall_keyword_ *least =
-                &tcall_keywords_[tcall_node_op_(&node[low])];
-            const tcall_keyword_ *most =
-                &tcall_keywords_[tcall_node_op_(&node[high])];
-            if (least->bound == TCALL_AT_LEAST_ &&
-                most->bound == TCALL_AT_MOST_ && least->type == most->type &&
-                !tcall_sr_between_(s, low, high))
-                tcall_sr_fault_(review, tcall_node_at_(s, low),
-                                "lower bound that leaves nothing under the "
-                                "upper one:",
-                                "change one of them");
-        }
-}
-
-/* -- Names ---------------------------------------------------------------- */
-
-/* Finds the names that a schema requires and does not permit. */
-static void tcall_sr_names_(tcall_sr_ *review, uint32_t schema)
-{
-    const tcall_schema *s = review->schema;
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema);
-    uint32_t map = tcall_node_child_(node, schema, end, TCALL_K_PROPERTIES_);
-    uint32_t list = tcall_node_child_(node, schema, end, TCALL_K_REQUIRED_);
-    uint32_t more = tcall_node_child_(node, schema, end, TCALL_K_ADDITIONAL_);
-    uint32_t i = list + 1, next = map + 1;
-    int32_t steps = INT32_MAX;
-    if (!list || !more || node[more].arg & TCALL_TYPES_ANY_ ||
-        tcall_node_child_(node, schema, end, TCALL_K_PATTERNS_))
-        return;
-    for (; i < tcall_node_after_(node, list); i++) {
-        const char *at = tcall_node_at_(s, i);
-        tcall_text_bytes_ name = tcall_text_bytes_of_(at);
-        uint32_t property =
-            map ? tcall_node_find_(s, map, next, &name, &steps) : 0;
-        if (property)
-            next = tcall_node_after_(node, property);
-        else
-            tcall_sr_fault_(review, at,
-                            "name that additionalProperties forbids",
-                            "add it to properties");
-    }
-}
-
-/* -- Values --------------------------------------------------------------- */
-
-enum { TCALL_SR_ERRORS_ = 8 };
-
-/* Takes memory for a value and for what is wrong with it, and checks it. */
-static int tcall_sr_try_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    tcall_block *block = &review->block;
-    tcall_check *check = &review->check;
-    char *copy = (char *)tcall_block_take_(block, text.len);
-    tcall_tok_ *tokens;
-    tcall_tree_ value;
-    size_t count;
-    check->errors = (tcall_validation_error *)tcall_block_take_(
-        block, TCALL_SR_ERRORS_ * sizeof *check->errors);
-    if (!copy || !check->errors)
-        return TCALL_E_MEMORY;
-    memcpy(copy, text.ptr, text.len);
-    tcall_tree_parse_(&value, copy, text.len, NULL, 0, &count);
-    tokens = (tcall_tok_ *)tcall_block_take_(block, count * sizeof *tokens);
-    if (!tokens)
-        return TCALL_E_MEMORY;
-    tcall_tree_parse_(&value, copy, text.len, tokens, count, &count);
-    check->error_cap = TCALL_SR_ERRORS_;
-    check->memory = tcall_block_gap_(block);
-    check->size = tcall_block_free_(block);
-    return tcall_schema_check_at_(review->schema, node, value, check);
-}
-
-/* Checks a value in JSON text against the schema at a node. Its errors can be
- * read until the next one is checked; without room there are none. */
-static int tcall_sr_check_(tcall_sr_ *review, uint32_t node, tcall_str text)
-{
-    size_t high = review->block.high;
-    int r;
-    memset(&review->check, 0, sizeof review->check);
-    r = tcall_sr_try_(review, node, text);
-    review->block.high = high;
-    return r;
-}
-
-/* Tells of a default that its schema refuses. JSON Schema asks nothing of
- * defaults, and many that are published are wrong: it is a note. A null is what
- * generators write for none. */
-static void tcall_sr_default_(tcall_sr_ *review, uint32_t schema)
-{
-    const char *text =
-        tcall_text_get_(tcall_node_value_(review->schema, schema), "default");
-    if (!text || *text == 'n' ||
-        tcall_sr_check_(review, schema, tcall_text_verbatim_(text)) !=
-            TCALL_E_INVALID)
-        return;
-    tcall_schema_remark_(
-        review->schema, review->author, (size_t)(text - review->schema->text),
-        "default that its own schema refuses:", "change one of them");
-}
-
-/* Tells of keywords that others may check: here they say nothing. */
-static void tcall_sr_unchecked_(const tcall_sr_ *review, uint32_t schema)
-{
-    static const char *const rows[][2] = {
-        {"nullable", "give null as one of its types"},
-        {"format", "say it by pattern or enum, or check it in the tool"}};
-    const char *value = tcall_node_value_(review->schema, schema);
-    size_t i;
-    for (i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *text = tcall_text_get_(value, rows[i][0]);
-        if (text && *text != 'f') /* nullable: false */
-            tcall_schema_remark_(review->schema, review->author,
-                                 (size_t)(text - review->schema->text),
-                                 "keyword that is not checked:", rows[i][1]);
-    }
-}
-
-/* Does this error of {} mean that no object is right, whatever is in it? What
- * `then` and `else` say counts only for some. */
-static bool tcall_sr_refuses_objects_(const tcall_schema *s,
-                                      const tcall_validation_error *error)
-{
-    const tcall_node_ *node = s->program;
-    const char *at = tcall_node_at_(s, error->node);
-    uint32_t up = error->node;
-    for (; up; up = tcall_node_parent_(node, up)) {
-        int op = tcall_node_op_(&node[up]);
-        if (op == TCALL_K_THEN_ || op == TCALL_K_ELSE_)
-            return false;
-    }
-    switch (error->keyword) {
-    case TCALL_K_NEVER_:
-    case TCALL_K_TYPE_: return true;
-    case TCALL_K_NOT_:
-        return tcall_node_after_(node, error->node) == error->node + 1;
-    case TCALL_K_CONST_: return *at != '{';
-    case TCALL_K_ENUM_:
-        for (at = tcall_text_next_(at + 1); *at != ']' && *at != '{';)
-            at = tcall_text_next_(tcall_text_skip_(at));
-        return *at == ']';
-    default: return false;
-    }
-}
-
-/* Arguments are an object: the root has to take one. */
-static void tcall_sr_object_(tcall_sr_ *review)
-{
-    const tcall_check *check = &review->check;
-    const tcall_schema *s = review->schema;
-    size_t i;
-    tcall_sr_check_(review, 0, tcall_str_of("{}"));
-    for (i = 0; i < check->error_count && i < check->error_cap; i++)
-        if (tcall_sr_refuses_objects_(s, &check->errors[i])) {
-            tcall_sr_fault_(
-                review, tcall_text_space_(s->text),
-                "parameters must take an object:", "arguments are one");
-            break;
-        }
-}
-
-/* -- Entry ---------------------------------------------------------------- */
-
-/* Reviews one schema of a program. */
-static void tcall_sr_schema_(tcall_sr_ *review, uint32_t schema)
-{
-    tcall_sr_bounds_(review, schema);
-    tcall_sr_names_(review, schema);
-    tcall_sr_default_(review, schema);
-    tcall_sr_unchecked_(review, schema);
-}
-
-/* Is this the node of a schema, and not of a keyword, list or map? */
-static bool tcall_sr_is_schema_(const tcall_node_ *node)
-{
-    int op = tcall_node_op_(node);
-    return node->word & TCALL_SPANS_ && !(node->word & TCALL_IS_LIST_) &&
-           op < TCALL_K_COUNT_ && op != TCALL_K_PATTERN_;
-}
-
-/* Reviews a schema whose program lies in the free part of the block; the rest
- * of that is scratch memory. Values are checked where it has room: no block has
- * to be larger for what only its author can mend. Returns TCALL_OK or
- * TCALL_E_SCHEMA. */
-TCALL_SHARED_ TCALL_NOINLINE_ int
-tcall_schema_review_(tcall_schema *schema, const tcall_author_ *author,
-                     const tcall_block *block, bool arguments)
-{
-    tcall_sr_ review;
-    uint32_t i;
-    review.schema = schema;
-    review.author = author;
-    review.block = *block;
-    tcall_block_grow_(&review.block, schema->need);
-    if (arguments)
-        tcall_sr_object_(&review);
-    for (i = 0; i < schema->nodes; i = tcall_node_into_(schema->program, i))
-        if (tcall_sr_is_schema_(&schema->program[i]))
-            tcall_sr_schema_(&review, i);
-    return schema->reason ? TCALL_E_SCHEMA : TCALL_OK;
-}
-
-#else
-
-/* Without the review a schema that compiles will do. */
-TCALL_SHARED_ int tcall_schema_review_(tcall_schema *schema,
-                                       const tcall_author_ *author,
-                                       const tcall_block *block, bool arguments)
-{
-    (void)schema;
-    (void)author;
-    (void)block;
-    (void)arguments;
-    return TCALL_OK;
-}
-
-#endif /* TOOLCALL_NO_REVIEW */
-#endif /* TOOLCALL_NO_SCHEMA */
-
-/* ==========================================================================
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
@@ -14277,33 +14266,6 @@ TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
 {
     return item->kind == TCALL_ITEM_USER ||
            (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
-}
-
-bool tcall_chat_drop(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            return true;
-        }
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
-    }
-    return false;
-}
-
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop(chat))
-            return false;
-    return true;
 }
 
 /* Moves all bytes from one place on to another; the room is there. */
@@ -14995,8 +14957,51 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
     }
 }
 
-/* A schema of a row must compile, and mean something. A validator of the user's
- * decides itself what it can check. */
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether a list of values in JSON text has an object. */
+static bool tcall_lists_object_(const char *list)
+{
+    const char *at = tcall_text_next_(list + 1);
+    while (*at != ']' && *at != '{')
+        at = tcall_text_next_(tcall_text_skip_(at));
+    return *at == '{';
+}
+
+/* Returns whether an object may be right for a schema of a program: only what
+ * says so whatever is in the object counts. */
+static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
+                                 int depth)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
+    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
+    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
+        const char *at = tcall_node_at_(s, i);
+        switch (tcall_node_op_(&node[i])) {
+        case TCALL_K_REF_:
+            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+            break;
+        case TCALL_K_ALLOF_:
+            for (each = i + 1; takes && each < tcall_node_after_(node, i);
+                 each = tcall_node_after_(node, each))
+                takes = tcall_takes_objects_(s, each, depth - 1);
+            break;
+        case TCALL_K_NOT_: /* of all objects, not of some */
+            takes = tcall_node_after_(node, i) > i + 1 ||
+                    !tcall_takes_objects_(s, i, 0);
+            break;
+        case TCALL_K_CONST_: takes = *at == '{'; break;
+        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        default: break;
+        }
+    }
+    return takes;
+}
+
+/* A schema of a row must compile, and parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
 static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
                              const char *text)
 {
@@ -15013,8 +15018,13 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     r = tcall_tool_compile_for_(tc, schema, text, &author);
     if (r < 0)
         return r;
-    return tcall_schema_review_(schema, &author, &tc->block,
-                                text == judged->tool->parameters);
+    if (text != judged->tool->parameters ||
+        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(schema, &author,
+                        (size_t)(tcall_text_space_(text) - text),
+                        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles one schema of a row, for the report. */
@@ -15142,7 +15152,7 @@ enum {
 
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+#define TCALL_X_(NAME, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };
@@ -17134,7 +17144,10 @@ static size_t tcall_pick_bytes_(const tcall_tool *tool)
     return count.len;
 }
 
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+/* Returns the bytes of the definitions that the registry permits and that need
+ * not be sent; a token is about four of them. */
+static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+                                int count)
 {
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
@@ -17156,7 +17169,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     memset(&event, 0, sizeof event);
     event.picks = picks;
     event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved(tc, picks, count);
+    event.bytes = tcall_pick_saved_(tc, picks, count);
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
@@ -17352,7 +17365,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
     const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int error;
@@ -18174,16 +18187,6 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
  * >>context
  */
 
-const char *tcall_stage_name(int stage)
-{
-    static const char names[][25] = {
-#define TCALL_X_(NAME, name, when) name,
-        TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-    };
-    return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
-}
-
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
 {
@@ -18285,7 +18288,7 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-void *tcall_find_service(const tcall_ctx *cx, const char *name)
+static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
@@ -18308,7 +18311,7 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service(cx, name);
+    void *object = tcall_find_service_(cx, name);
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)
@@ -20720,71 +20723,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
  * >>records
  */
 
-/* Attachments are named and measured, not sent: their bytes are not text. */
-static void tcall_write_attachments_(tcall_writer *out,
-                                     const tcall_attachment *attachment)
-{
-    tcall_write_key(out, "attachments");
-    tcall_write_open(out, '[');
-    for (; attachment; attachment = attachment->next) {
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "type", tcall_str_of(attachment->type));
-        tcall_write_pair_(out, "name", tcall_str_of(attachment->name));
-        tcall_write_key(out, "bytes");
-        tcall_write_int(out, (tcall_int)attachment->bytes.len);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-int tcall_write_result(tcall_writer *out, const tcall_result *result)
-{
-    tcall_str output = result->output;
-    tcall_write_open(out, '{');
-    if (result->error < 0 && output.len > 1) {
-        /* The output of a failure is an object: its members go here. */
-        tcall_write_bytes(out, output.ptr + 1, output.len - 2);
-    } else {
-        tcall_write_key(out, "success");
-        tcall_write_bool(out, result->error == TCALL_OK);
-        tcall_write_pair_(out, "error", tcall_str_of(""));
-    }
-    if (result->title.len)
-        tcall_write_pair_(out, "title", result->title);
-    if (result->metadata.len) {
-        tcall_write_key(out, "metadata");
-        tcall_write_verbatim(out, result->metadata);
-    }
-    if (result->error == TCALL_OK)
-        tcall_write_pair_(out, "output", output);
-    if (result->attached)
-        tcall_write_attachments_(out, result->attached);
-    return tcall_write_close(out, '}');
-}
-
-int tcall_write_definition(tcall_writer *out, const tcall_tool *tool)
-{
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name", tcall_str_of(tool->name));
-    if (tool->title)
-        tcall_write_pair_(out, "title", tcall_str_of(tool->title));
-    tcall_write_pair_(out, "description", tcall_str_of(tool->description));
-    if (tool->shape) {
-        tcall_write_key(out, "parameters");
-        tcall_write_shape(out, tool->shape);
-    } else if (tool->parameters) {
-        tcall_write_key(out, "parameters");
-        tcall_write_verbatim(
-            out, tcall_text_verbatim_(tcall_text_space_(tool->parameters)));
-    }
-    if (tool->output) {
-        tcall_write_key(out, "output");
-        tcall_write_verbatim(
-            out, tcall_text_verbatim_(tcall_text_space_(tool->output)));
-    }
-    return tcall_write_close(out, '}');
-}
-
 /* Writes which call it is: its id and, where an agent made it, its place. */
 TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
                                          const tcall_call *call)
@@ -22150,24 +22088,6 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
     if (answer->error && !answer->message[0])
         tcall_append_cut_(answer->message, sizeof answer->message,
                           tcall_str_of(answer->stop_text));
-}
-
-int tcall_answer_ending(const tcall_answer *answer)
-{
-    if (answer->calls)
-        return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
-    if (answer->pending)
-        return TCALL_E_QUEUED;
-    if (answer->has_text)
-        return TCALL_OK;
-    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
 }
 
 /* The error that the status names, or TCALL_OK. */
@@ -26951,6 +26871,36 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
+/* Drops the oldest turn. Returns false if there is only one. */
+static bool tcall_chat_drop_(tcall_chat *chat)
+{
+    char *first = chat->block->base + chat->start;
+    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    tcall_item item;
+    bool speaks = true; /* an image of the user was last */
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
+            memmove(first, first + item_at, len - item_at);
+            chat->block->low -= item_at;
+            return true;
+        }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
+        item_at = at;
+    }
+    return false;
+}
+
+/* Drops oldest turns until so many bytes of the block are free. Returns false
+ * if the last turn is in the way. */
+static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
+{
+    while (tcall_block_free_(chat->block) < bytes)
+        if (!tcall_chat_drop_(chat))
+            return false;
+    return true;
+}
+
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -26960,7 +26910,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room(&agent->chat, all / 3 + more);
+        tcall_chat_make_room_(&agent->chat, all / 3 + more);
     return block->low != before;
 }
 
@@ -27126,7 +27076,7 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room(chat, size))
+    if (!tcall_chat_make_room_(chat, size))
         block->low = chat->start; /* the last turn has to go, too */
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
@@ -27392,6 +27342,27 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
             '\0';
 }
 
+/* Returns why an answer without calls did not end by itself. Returns TCALL_OK
+ * where it did, or where there are calls: of those that were cut each says so
+ * itself. */
+static int tcall_answer_ending_(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
+}
+
 /* Takes the answer over from the reader and returns what is wrong with it, or
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
@@ -27410,7 +27381,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (!agent->turn.plan && agent->answer.calls &&
         agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
 }
 
 /* Does an answer with this error stay in the conversation? One that did not end
@@ -27419,7 +27390,7 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 {
     return error == TCALL_OK ||
            (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending(&agent->answer));
+            error == tcall_answer_ending_(&agent->answer));
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */

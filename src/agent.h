@@ -46,13 +46,14 @@ TCALL_API size_t tcall_agent_need(const tcall_desc *desc,
  * error nothing has changed. */
 TCALL_API int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc);
 /* Runs a whole turn: tcall_agent_say, then steps until it is over. Returns
- * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: an
- * answer that did not end by itself is one of those of tcall_answer_ending, and
- * what came of its text stays; TCALL_E_APPROVAL, where calls wait for a
- * verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the block is too
- * small for an answer or a call: the model never reads half of a result, unless
- * a notice in it says so. In a block of the size that is needed then, the turn
- * gets further. */
+ * TCALL_OK and tcall_agent_text is the answer, or the error that ended it: of
+ * an answer that did not end by itself TCALL_E_LENGTH, _REFUSED (it was
+ * filtered), _QUEUED, _UNHANDLED (stop_text may say what is not handled here)
+ * or _EMPTY, and what came of its text stays; TCALL_E_APPROVAL, where calls
+ * wait for a verdict: go on with tcall_agent_step; TCALL_E_MEMORY, where the
+ * block is too small for an answer or a call: the model never reads half of a
+ * result, unless a notice in it says so. In a block of the size that is needed
+ * then, the turn gets further. */
 TCALL_API int tcall_agent_run(tcall_agent *agent, tcall_str text);
 /* Begins a turn with what the user says; a plan that waits is dropped. Where
  * the block is too small for the conversation and another turn like the last,

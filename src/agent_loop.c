@@ -149,6 +149,36 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     return TCALL_OK;
 }
 
+/* Drops the oldest turn. Returns false if there is only one. */
+static bool tcall_chat_drop_(tcall_chat *chat)
+{
+    char *first = chat->block->base + chat->start;
+    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    tcall_item item;
+    bool speaks = true; /* an image of the user was last */
+    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
+        bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks) {
+            memmove(first, first + item_at, len - item_at);
+            chat->block->low -= item_at;
+            return true;
+        }
+        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
+        item_at = at;
+    }
+    return false;
+}
+
+/* Drops oldest turns until so many bytes of the block are free. Returns false
+ * if the last turn is in the way. */
+static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
+{
+    while (tcall_block_free_(chat->block) < bytes)
+        if (!tcall_chat_drop_(chat))
+            return false;
+    return true;
+}
+
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
@@ -158,7 +188,7 @@ static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room(&agent->chat, all / 3 + more);
+        tcall_chat_make_room_(&agent->chat, all / 3 + more);
     return block->low != before;
 }
 
@@ -324,7 +354,7 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room(chat, size))
+    if (!tcall_chat_make_room_(chat, size))
         block->low = chat->start; /* the last turn has to go, too */
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
@@ -590,6 +620,27 @@ static void tcall_agent_mask_(const tcall_agent *agent, char *text)
             '\0';
 }
 
+/* Returns why an answer without calls did not end by itself. Returns TCALL_OK
+ * where it did, or where there are calls: of those that were cut each says so
+ * itself. */
+static int tcall_answer_ending_(const tcall_answer *answer)
+{
+    if (answer->calls)
+        return TCALL_OK;
+    switch (answer->stop) {
+    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
+    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
+    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
+    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
+    default: break;
+    }
+    if (answer->pending)
+        return TCALL_E_QUEUED;
+    if (answer->has_text)
+        return TCALL_OK;
+    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
+}
+
 /* Takes the answer over from the reader and returns what is wrong with it, or
  * TCALL_OK. */
 static int tcall_agent_judge_(tcall_agent *agent)
@@ -608,7 +659,7 @@ static int tcall_agent_judge_(tcall_agent *agent)
     if (!agent->turn.plan && agent->answer.calls &&
         agent->answer.reasoning_dropped)
         return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending(&agent->answer);
+    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
 }
 
 /* Does an answer with this error stay in the conversation? One that did not end
@@ -617,7 +668,7 @@ static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
 {
     return error == TCALL_OK ||
            (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending(&agent->answer));
+            error == tcall_answer_ending_(&agent->answer));
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */

@@ -172,24 +172,6 @@ TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
                           tcall_str_of(answer->stop_text));
 }
 
-int tcall_answer_ending(const tcall_answer *answer)
-{
-    if (answer->calls)
-        return TCALL_OK;
-    switch (answer->stop) {
-    case TCALL_STOP_LENGTH: return TCALL_E_LENGTH;
-    case TCALL_STOP_CONTENT_FILTER: return TCALL_E_REFUSED;
-    case TCALL_STOP_TOOL_CALLS: /* they are none that can be read */
-    case TCALL_STOP_OTHER: return TCALL_E_UNHANDLED;
-    default: break;
-    }
-    if (answer->pending)
-        return TCALL_E_QUEUED;
-    if (answer->has_text)
-        return TCALL_OK;
-    return answer->unread ? TCALL_E_UNHANDLED : TCALL_E_EMPTY;
-}
-
 /* The error that the status names, or TCALL_OK. */
 static int tcall_status_error_(int status)
 {

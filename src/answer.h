@@ -47,9 +47,3 @@ typedef struct tcall_answer {
  * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
  * own faults; else the answer's error. */
 TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
-/* Returns why an answer without calls did not end by itself: TCALL_E_LENGTH,
- * _REFUSED (it was filtered), _QUEUED, _UNHANDLED (stop_text may say what is
- * not handled here) or _EMPTY. Its words, if there are any, stay in the chat.
- * Returns TCALL_OK where it did, or where there are calls: of those that were
- * cut each says so itself. */
-TCALL_API int tcall_answer_ending(const tcall_answer *answer);

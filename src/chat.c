@@ -277,33 +277,6 @@ TCALL_SHARED_ bool tcall_item_opens_(const tcall_item *item)
            (item->kind == TCALL_ITEM_IMAGE && !item->id.len);
 }
 
-bool tcall_chat_drop(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
-    tcall_item item;
-    bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            return true;
-        }
-        speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
-    }
-    return false;
-}
-
-bool tcall_chat_make_room(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop(chat))
-            return false;
-    return true;
-}
-
 /* Moves all bytes from one place on to another; the room is there. */
 TCALL_SHARED_ void tcall_chat_shift_(tcall_chat *chat, size_t from, size_t to)
 {

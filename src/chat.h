@@ -71,8 +71,3 @@ TCALL_API int tcall_chat_add(tcall_chat *chat, const tcall_item *item);
  * changes. */
 TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
                                tcall_item *item);
-/* Drops the oldest turn. Returns false if there is only one. */
-TCALL_API bool tcall_chat_drop(tcall_chat *chat);
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-TCALL_API bool tcall_chat_make_room(tcall_chat *chat, size_t bytes);

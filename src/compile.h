@@ -44,6 +44,7 @@ typedef enum tcall_draft {
 /* A compiled schema, or why there is none. */
 typedef struct tcall_schema {
     const char *text;
+    size_t len;
     size_t need; /* bytes of memory to compile it, also when they did not fit */
     const char *reason; /* why it was refused, or NULL */
     const char *remedy; /* what its author can do, or NULL */
@@ -63,5 +64,10 @@ typedef struct tcall_schema {
  * and stays where it is. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
+/* Writes why a schema was refused as one line of text: the place as a JSON
+ * Pointer, what is wrong there, and what its author can do:
+ *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
+TCALL_API int tcall_write_schema_error(tcall_writer *w,
+                                       const tcall_schema *schema);
 
 #endif /* TOOLCALL_NO_SCHEMA */

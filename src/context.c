@@ -8,16 +8,6 @@
  * >>context
  */
 
-const char *tcall_stage_name(int stage)
-{
-    static const char names[][25] = {
-#define TCALL_X_(NAME, name, when) name,
-        TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-    };
-    return stage >= 0 && stage < TCALL_STAGE_COUNT ? names[stage] : NULL;
-}
-
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
 {
@@ -119,7 +109,7 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-void *tcall_find_service(const tcall_ctx *cx, const char *name)
+static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
 {
     const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
@@ -142,7 +132,7 @@ bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service(cx, name);
+    void *object = tcall_find_service_(cx, name);
     if (!object) {
         cx->service_missing = true; /* tcall_outcome_ makes it an error */
         if (cx->state != TCALL_FAILED_)

@@ -26,11 +26,8 @@ TCALL_API int tcall_set_result(tcall_ctx *cx, tcall_str title,
 TCALL_API bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions);
 
 /* Returns the object of a service, which stays its owner's, looked up by name
- * in the call, then in its session, then in the registry; NULL when there is
- * none. */
-TCALL_API void *tcall_find_service(const tcall_ctx *cx, const char *name);
-/* Returns the same, which stays its owner's, but the call fails with
- * TCALL_E_SERVICE when there is none. */
+ * in the call, then in its session, then in the registry. Where there is none
+ * it returns NULL, and the call fails with TCALL_E_SERVICE. */
 TCALL_API void *tcall_require_service(tcall_ctx *cx, const char *name);
 typedef enum tcall_scope { TCALL_SCOPE_CALL, TCALL_SCOPE_SESSION } tcall_scope;
 /* Adds a service. One for a session stays the caller's, is in no other session

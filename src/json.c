@@ -29,16 +29,6 @@ TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 
 /* ---- parsing ---- */
 
-/* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
-{
-    tcall_num_ n = tcall_num_read_(text);
-    /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
-}
-
 enum { TCALL_SEEN_MAX_ = 64 }; /* keys that are compared in one pass */
 
 /* Returns the first key of the object that stands in it before. Keys are

@@ -1,13 +1,14 @@
 #pragma once
 #include "lenient.h"
 #include "tree.c"
+#include "syntax.c"
 
 /* ==========================================================================
  * >>lenient
  *
- * Lenient reading has no grammar of its own: what it writes is fed to a
- * scanner, whose state says what must come next and which refuses whatever
- * would not be JSON. So what comes out is JSON, or it is an error.
+ * A filter in front of a recogniser, which knows JSON's grammar for it: its
+ * state says which rewriting may begin here, and it refuses whatever would not
+ * be JSON. So what comes out is strict JSON, or it is an error.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -21,38 +22,30 @@ const char *tcall_fix_name(int i)
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
+/* Eats strict JSON, as tcall_syntax_feed_ does. */
+typedef size_t (*tcall_feed_)(tcall_syntax_ *s, const char *bytes, size_t len);
+
+/* What the filter says. */
+typedef struct tcall_lenient_result_ {
+    uint32_t fixes; /* TCALL_FIX_... that were needed */
+    size_t at;      /* offset in the text of the error, else of the first fix */
+    int error;
+} tcall_lenient_result_;
+
+#ifndef TOOLCALL_NO_LENIENT
+
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
+    tcall_syntax_ string; /* of a string in which the object stands */
+    tcall_syntax_ *into;  /* who gets the object, and how */
+    tcall_feed_ feed;
+    tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    bool inside; /* it is the inside of a string, and is written decoded */
     uint32_t fixes;
     int error;
     size_t where; /* offset of the error, else of the first fix */
-    char *out;
-    size_t cap, len; /* len counts what does not fit, too */
-    tcall_scan scan; /* of what is written */
 } tcall_lenient_;
-
-static void tcall_lenient_open_(tcall_lenient_ *text, tcall_str bytes)
-{
-    text->start = bytes.ptr ? bytes.ptr : "";
-    text->end = text->start + bytes.len;
-    text->out = NULL;
-    text->cap = text->len = 0;
-    text->fixes = 0;
-    text->where = 0;
-    text->error = TCALL_OK;
-}
-
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *scan)
-{
-    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
-}
-
-#ifndef TOOLCALL_NO_LENIENT
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
 
@@ -72,30 +65,35 @@ static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
     text->fixes |= fix;
 }
 
-/* ---- writing ---- */
+/* ---- feeding ---- */
 
-/* Writes JSON text, and feeds it to the scanner. The inside of a string need
- * not be JSON, which is known only at its end: that is no error here. */
+/* Feeds all bytes, also those after the end of the value. Returns how many were
+ * eaten: all, or those up to the error. */
+static size_t tcall_lenient_feed_(tcall_feed_ feed, tcall_syntax_ *s,
+                                  const char *bytes, size_t len)
+{
+    size_t eaten = 0, more;
+    do {
+        more = feed(s, bytes + eaten, len - eaten);
+        eaten += more;
+    } while (more && eaten < len && !s->error);
+    return eaten;
+}
+
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    size_t before = text->scan.pos;
-    if (tcall_scan_feed(&text->scan, bytes, len) < 0 && !text->inside) {
-        tcall_lenient_fail_(text, text->scan.error);
+    tcall_syntax_ *s = text->state;
+    size_t eaten = tcall_lenient_feed_(
+        s == text->into ? text->feed : tcall_syntax_feed_, s, bytes, len);
+    if (s->error) {
+        tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += text->scan.pos - before;
+            text->where += eaten;
     }
-    if (text->len + len <= text->cap)
-        memcpy(text->out + text->len, bytes, len);
-    text->len += len;
 }
 
-static void tcall_lenient_put_char_(tcall_lenient_ *text, char c)
-{
-    tcall_lenient_put_(text, &c, 1);
-}
-
-/* Writes the next len bytes of the text as they are. */
+/* Feeds the next len bytes of the text as they are. */
 static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 {
     tcall_lenient_put_(text, text->at, len);
@@ -104,16 +102,11 @@ static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
 
 /* ---- looking ahead ---- */
 
-static bool tcall_lenient_sees_bytes_(const tcall_lenient_ *text,
-                                      tcall_str bytes)
-{
-    return (size_t)(text->end - text->at) >= bytes.len &&
-           memcmp(text->at, bytes.ptr, bytes.len) == 0;
-}
-
 static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
 {
-    return tcall_lenient_sees_bytes_(text, tcall_str_of(word));
+    size_t len = strlen(word);
+    return (size_t)(text->end - text->at) >= len &&
+           memcmp(text->at, word, len) == 0;
 }
 
 /* Returns the byte at an offset from here, 0 after the end. */
@@ -139,38 +132,28 @@ static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
     return true;
 }
 
-/* Skips the first word of a list, which ends with NULL, that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text,
-                                    const char *const *words, uint32_t fix)
+/* Skips the first word of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words,
+                                    uint32_t fix)
 {
-    for (; *words; words++)
-        if (tcall_lenient_skip_(text, *words, fix))
+    for (; *words; words += strlen(words) + 1)
+        if (tcall_lenient_skip_(text, words, fix))
             return true;
     return false;
 }
 
 /* ---- white space and comments ---- */
 
-static const char *const tcall_lenient_spaces_[] = {
-    "\xEF\xBB\xBF", /* byte order mark */
-    "\xC2\xA0",     /* no-break space */
-    "\xE2\x80\x80",
-    "\xE2\x80\x81",
-    "\xE2\x80\x82", /* quads to hair space */
-    "\xE2\x80\x83",
-    "\xE2\x80\x84",
-    "\xE2\x80\x85",
-    "\xE2\x80\x86",
-    "\xE2\x80\x87",
-    "\xE2\x80\x88",
-    "\xE2\x80\x89",
-    "\xE2\x80\x8A",
-    "\xE2\x80\xA8",
-    "\xE2\x80\xA9", /* line and paragraph separator */
-    "\xE2\x80\xAF", /* narrow no-break space */
-    "\xE2\x81\x9F", /* mathematical space */
-    "\xE3\x80\x80", /* ideographic space */
-    NULL};
+static const char tcall_lenient_spaces_[] =
+    "\xEF\xBB\xBF\0" /* byte order mark */
+    "\xC2\xA0\0"     /* no-break space */
+    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0\xE2\x80\x84\0"
+    "\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0\xE2\x80\x88\0\xE2\x80\x89\0"
+    "\xE2\x80\x8A\0"               /* quads to hair space */
+    "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
+    "\xE2\x80\xAF\0"               /* narrow no-break space */
+    "\xE2\x81\x9F\0"               /* mathematical space */
+    "\xE3\x80\x80\0";              /* ideographic space */
 
 /* Skips a comment up to its end, which the end of the text is for one that
  * lasts a line. */
@@ -195,8 +178,7 @@ static void tcall_lenient_blank_(tcall_lenient_ *text)
             text->at++;
         else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "*/");
-        else if (tcall_lenient_skip_(text, "//", TCALL_FIX_COMMENT) ||
-                 tcall_lenient_skip_(text, "#", TCALL_FIX_COMMENT))
+        else if (tcall_lenient_skip_any_(text, "//\0#\0", TCALL_FIX_COMMENT))
             tcall_lenient_comment_(text, "\n");
         else if (text->next < 0x80 ||
                  !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
@@ -213,34 +195,37 @@ static bool tcall_lenient_alpha_(char c)
     return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
 }
 
-/* Skips a special token of a chat template, <|name|>. */
+/* Skips a special token of a chat template: <|name|>, or as DeepSeek writes it,
+ * with wide bars (U+FF5C) and blocks (U+2581) for spaces. */
 static bool tcall_lenient_token_(tcall_lenient_ *text)
 {
-    size_t len = 2;
-    if (!tcall_lenient_sees_(text, "<|"))
+    const char *from = text->at, *to;
+    bool wide = tcall_lenient_sees_(text, "<\xEF\xBD\x9C"), found;
+    if (!tcall_lenient_skip_any_(text, "<\xEF\xBD\x9C\0<|\0", 0))
         return false;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
-        len++;
-    if (len == 2 || tcall_lenient_ahead_(text, len) != '|' ||
-        tcall_lenient_ahead_(text, len + 1) != '>')
-        return false;
-    tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at += len + 2;
-    return true;
+    to = text->at;
+    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, 0)) ||
+           tcall_lenient_sees_(text, "\xE2\x96\x81"))
+        text->at += *text->at == '\xE2' ? 3 : 1;
+    found = text->at > to &&
+            tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>", 0);
+    to = found ? text->at : from;
+    text->at = from;
+    if (found)
+        tcall_lenient_fix_(text, TCALL_FIX_TAG);
+    text->at = to;
+    return found;
 }
 
 /* Skips a tag that a chat template put around the call. */
 static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    static const char *const tags[] = {"<tool_call>",
-                                       "</tool_call>",
-                                       "<function_call>",
-                                       "</function_call>",
-                                       "<s>",
-                                       "</s>",
-                                       NULL};
     return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text, tags, TCALL_FIX_TAG);
+           tcall_lenient_skip_any_(text,
+                                   "<tool_call>\0</tool_call>\0"
+                                   "<function_call>\0</function_call>\0"
+                                   "<s>\0</s>\0",
+                                   TCALL_FIX_TAG);
 }
 
 /* Skips one end of a Markdown code block. */
@@ -269,20 +254,18 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
 /* Returns the quote that closes the one that follows, or NULL. */
 static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
 {
-    static const struct {
-        const char *open, *close;
-    } quotes[] = {{"\"", "\""},
-                  {"'", "'"},
-                  {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-                  {"\xE2\x80\x98", "\xE2\x80\x99"}};
+    static const char *const quotes[][2] = {{"\"", "\""},
+                                            {"'", "'"},
+                                            {"\xE2\x80\x9C", "\xE2\x80\x9D"},
+                                            {"\xE2\x80\x98", "\xE2\x80\x99"}};
     size_t i;
     for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
-        if (tcall_lenient_sees_(text, quotes[i].open))
-            return quotes[i].close;
+        if (tcall_lenient_sees_(text, quotes[i][0]))
+            return quotes[i][1];
     return NULL;
 }
 
-/* Writes a byte that JSON wants escaped and that came without. */
+/* Feeds a byte that JSON wants escaped and that came without. */
 static void tcall_lenient_escape_(tcall_lenient_ *text)
 {
     static const char digits[] = "0123456789ABCDEF";
@@ -293,20 +276,8 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, TCALL_E_NUL);
     escape[4] = digits[c >> 4];
     escape[5] = digits[c & 15];
-    if (text->inside)
-        tcall_lenient_put_char_(text, c);
-    else
-        tcall_lenient_put_(text, escape, sizeof escape);
+    tcall_lenient_put_(text, escape, sizeof escape);
     text->at++;
-}
-
-/* Writes what a valid escape means; a pair of surrogates is two of them. */
-static void tcall_lenient_decode_(tcall_lenient_ *text)
-{
-    const char *escape = text->at;
-    char out[4];
-    text->at += tcall_escape_len_(escape);
-    tcall_lenient_put_(text, out, tcall_decode_(out, escape, text->at));
 }
 
 /* Returns the length of what can be copied at once: one byte or escape, and
@@ -332,8 +303,6 @@ static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else if (text->inside && *text->at == '\\') {
-            tcall_lenient_decode_(text);
         } else {
             tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
         }
@@ -349,19 +318,17 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
     if (*quote != '"')
         tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
                                                 : TCALL_FIX_SMART_QUOTE);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     text->at += strlen(quote);
     tcall_lenient_content_(text, quote);
     closed = text->at;
     if (!tcall_lenient_skip_(text, quote, 0))
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-    if (!text->inside)
-        tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_blank_(text);
     if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->scan.depth ? tcall_lenient_is_cut_(text)
-                           : tcall_lenient_sees_(text, "```"))) {
+        !(text->state->depth ? tcall_lenient_is_cut_(text)
+                             : tcall_lenient_sees_(text, "```"))) {
         text->at = closed;
         tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
     }
@@ -369,8 +336,8 @@ static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
 
 /* ---- numbers, words, keys ---- */
 
-/* Writes the 0 that is missing before a point or after it, if it is, and
- * returns the state of the number. */
+/* Feeds the 0 that is missing before a point or after it, if it is, and returns
+ * the state of the number. */
 static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
 {
     char c = tcall_lenient_ahead_(text, 0);
@@ -380,11 +347,12 @@ static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
     if (!before && !after)
         return state;
     tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
-    tcall_lenient_put_char_(text, '0');
+    tcall_lenient_put_(text, "0", 1);
     return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
 }
 
-/* Reads a number, in JSON's form or as +5, .5 or 5. write it. */
+/* Reads a number, in JSON's form or as +5, .5 or 5. write it. The recogniser
+ * sees its end in the bracket or comma that follows; else in a blank. */
 static void tcall_lenient_number_(tcall_lenient_ *text)
 {
     const char *from = text->at, *to;
@@ -403,13 +371,15 @@ static void tcall_lenient_number_(tcall_lenient_ *text)
     }
     to = text->at;
     if (tcall_number_ends_(state)) {
-        tcall_scan_feed(&text->scan, " ", 1);
         tcall_lenient_blank_(text);
-        if (text->at > to || tcall_lenient_ends_(text, ",:]}/"))
+        if (text->at > to || tcall_lenient_ends_(text, ",:]}/")) {
+            if (!text->state->depth || !tcall_lenient_ends_(text, ",]}"))
+                tcall_lenient_put_(text, " ", 1);
             return;
+        }
     }
     tcall_lenient_skip_(text, ".", 0);
-    cut = text->scan.depth && tcall_lenient_is_cut_(text);
+    cut = text->state->depth && tcall_lenient_is_cut_(text);
     text->at = cut ? text->end : from;
     tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
 }
@@ -436,26 +406,17 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text)
  * arguments means that there are none. */
 static void tcall_lenient_literal_(tcall_lenient_ *text)
 {
-    static const struct {
-        const char *word, *json;
-        uint32_t fix;
-    } literals[] = {
-        {"true", "true", 0},
-        {"false", "false", 0},
-        {"null", "null", 0},
-        {"True", "true", TCALL_FIX_PYTHON},
-        {"False", "false", TCALL_FIX_PYTHON},
-        {"None", "null", TCALL_FIX_PYTHON},
-    };
+    static const char *const words[] = {"true", "false", "null",
+                                        "True", "False", "None"};
     const char *from = text->at, *json = NULL;
     bool cut = false;
     size_t i, len = 0;
     while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
         len++;
-    for (i = 0; !json && i < sizeof literals / sizeof *literals; i++) {
-        const char *word = literals[i].word;
-        if (tcall_lenient_skip_(text, word, literals[i].fix))
-            json = literals[i].json;
+    for (i = 0; !json && i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i];
+        if (tcall_lenient_skip_(text, word, i < 3 ? 0 : TCALL_FIX_PYTHON))
+            json = words[i % 3];
         cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
     }
     if (!json || tcall_lenient_letter_(text)) {
@@ -465,7 +426,7 @@ static void tcall_lenient_literal_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
         return;
     }
-    if (*json == 'n' && text->scan.depth == 0) {
+    if (*json == 'n' && text->state->depth == 0) {
         tcall_lenient_fix_(text, TCALL_FIX_NULL);
         json = "{}";
     }
@@ -480,31 +441,32 @@ static void tcall_lenient_key_(tcall_lenient_ *text)
            tcall_lenient_ahead_(text, len) == '$')
         len++;
     tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
     tcall_lenient_copy_(text, len);
-    tcall_lenient_put_char_(text, '"');
+    tcall_lenient_put_(text, "\"", 1);
 }
 
-/* Reads a comma, which is written only when no closing bracket follows it. */
+/* Reads a comma, which is fed only when no closing bracket follows it. */
 static void tcall_lenient_comma_(tcall_lenient_ *text)
 {
     text->at++;
     tcall_lenient_blank_(text);
-    if (text->next == (text->scan.object ? '}' : ']'))
+    if (text->next == (text->state->object ? '}' : ']'))
         tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
     else
-        tcall_lenient_put_char_(text, ',');
+        tcall_lenient_put_(text, ",", 1);
 }
 
 /* ---- the value and what may be around it ---- */
 
-/* Reads one piece of the value. What needs no rewriting is left to the scanner,
- * right or wrong. */
+/* Reads one piece of the value. What needs no rewriting is left to the
+ * recogniser, right or wrong. */
 static void tcall_lenient_piece_(tcall_lenient_ *text)
 {
-    uint8_t state = text->scan.state;
-    bool value = state == TCALL_S_VALUE_ || state == TCALL_S_FIRST_;
-    bool key = state == TCALL_S_KEY_ || state == TCALL_S_FIRST_KEY_;
+    uint8_t state = text->state->state;
+    bool value = state == TCALL_AT_VALUE_ || state == TCALL_AT_FIRST_;
+    bool key = state == TCALL_AT_NAME_ || state == TCALL_AT_FIRST_NAME_;
+    bool after = state == TCALL_AT_NEXT_ || state == TCALL_AT_NUMBER_;
     const char *quote = tcall_lenient_quote_(text);
     if (text->next < 0)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
@@ -519,10 +481,25 @@ static void tcall_lenient_piece_(tcall_lenient_ *text)
     else if (key &&
              (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
         tcall_lenient_key_(text);
-    else if (state == TCALL_S_NEXT_ && text->next == ',')
+    else if (after && text->next == ',')
         tcall_lenient_comma_(text);
     else
         tcall_lenient_copy_(text, 1);
+}
+
+/* Skips the language of a fence. Behind a blank it is one only where a value
+ * follows it: a word alone is the value. */
+static void tcall_lenient_language_(tcall_lenient_ *text)
+{
+    const char *from = text->at;
+    while (tcall_lenient_ahead_(text, 0) == ' ')
+        text->at++;
+    while (tcall_lenient_letter_(text))
+        text->at++;
+    tcall_lenient_blank_(text);
+    if (from < text->end && *from == ' ' && text->next != '{' &&
+        !tcall_lenient_quote_(text))
+        text->at = from;
 }
 
 /* Skips what may come before the value: tags, and one fence with its
@@ -532,16 +509,49 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
     do {
         tcall_lenient_blank_(text);
         if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
-            while (tcall_lenient_letter_(text))
-                text->at++;
+            tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
     } while (tcall_lenient_tag_(text));
 }
 
+/* Skips the same value again; only white space between its tokens may differ.
+ * With comments or smart quotes in the text nothing may. */
+static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
+{
+    const char *at = text->at;
+    char quote = 0;
+    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
+    for (; value < to; value++, at++) {
+        const char *one = value, *other = at;
+        while (!quote && !exact && tcall_is_space_(*value))
+            value++;
+        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+            at++;
+        if (at == text->end || *at != *value)
+            return false;
+        /* a blank on one side only must not part a word */
+        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
+            !strchr("{}[]:,\"'", *at))
+            return false;
+        if (quote && *value == '\\') {
+            value++;
+            if (++at == text->end || *at != *value)
+                return false;
+        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
+            quote = (char)(quote ? 0 : *value);
+        }
+    }
+    tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
+    text->at = at;
+    return true;
+}
+
 /* Skips what may come after the value: the same value again, brackets that
  * close nothing, a comma, tags and a fence. */
-static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
+static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
+                                 const char *to)
 {
     bool repeats = true; /* only directly after the value */
     for (;;) {
@@ -549,10 +559,9 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
         if (text->next < 0)
             return;
         if (repeats && text->next == '{' &&
-            tcall_lenient_sees_bytes_(text, value)) {
-            tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
-            text->at += value.len;
-        } else if (tcall_lenient_ends_(text, "]},")) {
+            tcall_lenient_again_(text, value, to))
+            continue;
+        if (tcall_lenient_ends_(text, "]},")) {
             tcall_lenient_fix_(text, text->next == ','
                                          ? TCALL_FIX_PUNCTUATION
                                          : TCALL_FIX_EXTRA_CLOSER);
@@ -571,188 +580,261 @@ static void tcall_lenient_after_(tcall_lenient_ *text, tcall_str value)
                   : TCALL_E_TRAILING);
 }
 
-/* Begins to write once more, from a place in the text. */
-static void tcall_lenient_restart_(tcall_lenient_ *text, const char *from)
+/* ---- an object in a string ---- */
+
+static tcall_ask_ tcall_lenient_begin_(tcall_syntax_ *s, char first)
 {
-    text->at = from;
-    text->len = 0;
-    text->error = TCALL_OK;
-    tcall_scan_init(&text->scan, NULL, NULL, NULL);
+    (void)s;
+    (void)first;
+    return TCALL_HEAR_;
 }
 
-/* Writes the inside of the string at from, decoded. quote closes the string;
- * without one, all the rest of the text is the inside. */
-static void tcall_lenient_inside_(tcall_lenient_ *text, const char *from,
-                                  const char *quote)
+/* What the string says goes on. */
+static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    text->inside = true;
-    tcall_lenient_restart_(text, from);
-    if (quote)
-        tcall_lenient_string_(text, quote);
+    tcall_lenient_ *text = (tcall_lenient_ *)(void *)s;
+    tcall_lenient_feed_(text->feed, text->into, bytes, len);
+}
+
+static void tcall_lenient_end_(tcall_syntax_ *s)
+{
+    (void)s;
+}
+
+static const tcall_syntax_user_ tcall_lenient_user_ = {
+    NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
+
+/* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
+ * NULL. */
+static const char *tcall_lenient_slash_(const tcall_lenient_ *text)
+{
+    const char *at = text->at;
+    if (tcall_lenient_ahead_(text, 0) != '{')
+        return NULL;
+    do
+        at++;
+    while (at < text->end && tcall_is_space_(*at));
+    return at < text->end && *at == '\\' ? at : NULL;
+}
+
+/* What was fed is one object, or there is an error at this place. That it is
+ * broken JSON says no more than that: only one who hears it can know better. */
+static void tcall_lenient_object_(tcall_lenient_ *text, const char *at,
+                                  uint32_t fix, int error)
+{
+    const tcall_syntax_ *s = text->into;
+    bool heard =
+        s->error && (s->error > TCALL_E_TRUNCATED ||
+                     s->error < TCALL_E_BRACKETS || s->error == TCALL_E_NUL);
+    text->at = at;
+    if (!s->error && s->state == TCALL_AT_DONE_ && s->open[0] & 1)
+        tcall_lenient_fix_(text, fix);
     else
-        tcall_lenient_content_(text, "\"");
-    text->at = from;
+        tcall_lenient_fail_(text, heard                   ? s->error
+                                  : s->depth && !s->error ? TCALL_E_TRUNCATED
+                                                          : error);
 }
 
-/* Whether what was written ends with a bracket or a string still open. */
-static bool tcall_lenient_unclosed_(tcall_lenient_ *text)
-{
-    return tcall_scan_end(&text->scan) == TCALL_E_TRUNCATED &&
-           (text->scan.depth || !text->inside);
-}
-
-/* Reads {\"a\":1}, an object with every quote escaped, as if inside a string.
- * It must be a valid inside as a whole, and an object; else the first error
- * stays. */
-static void tcall_lenient_escaped_(tcall_lenient_ *text, const char *from)
-{
-    int error = text->error;
-    size_t where = text->where;
-    tcall_lenient_restart_(text, from);
-    tcall_lenient_put_char_(text, '"');
-    tcall_lenient_content_(text, "\"");
-    tcall_lenient_put_char_(text, '"');
-    if (!text->error && text->at == text->end) {
-        bool whole = tcall_scan_done_(&text->scan);
-        if (whole)
-            tcall_lenient_inside_(text, from, NULL);
-        if (whole && tcall_scan_is_object_(&text->scan)) {
-            tcall_lenient_fix_(text, TCALL_FIX_ESCAPED_OBJECT);
-            return;
-        }
-        if (tcall_lenient_unclosed_(text))
-            error = TCALL_E_TRUNCATED;
-    }
-    text->error = error;
-    text->where = where;
-}
-
-/* Reads the value and what is after it. A string is read again: its inside is
- * meant. */
+/* Reads the value and what is after it. A string, or what could be the inside
+ * of one, is read for what it says. */
 static void tcall_lenient_value_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *quote = tcall_lenient_quote_(text), *to;
+    const char *from = text->at, *slash = tcall_lenient_slash_(text), *to;
+    bool quoted = tcall_lenient_quote_(text) != NULL;
+    if (slash || quoted)
+        text->state = &text->string;
+    if (slash) {
+        tcall_lenient_put_(text, "\"", 1);
+        tcall_lenient_content_(text, "\"");
+        tcall_lenient_put_(text, "\"", 1);
+        if (!text->error && text->at == text->end) {
+            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                                  TCALL_E_BAD_KEY);
+            return;
+        }
+        text->at = slash;
+        text->error = TCALL_OK;
+        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        return;
+    }
     do {
         tcall_lenient_blank_(text);
-        if (text->scan.depth && tcall_lenient_is_cut_(text))
+        if (text->state->depth && tcall_lenient_is_cut_(text))
             tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && !tcall_scan_done_(&text->scan));
-    if (text->error == TCALL_E_BAD_KEY && text->scan.tokens == 1 &&
-        text->start[text->where] == '\\') {
-        tcall_lenient_escaped_(text, from);
-        return;
-    }
+    } while (!text->error && text->state->state != TCALL_AT_DONE_);
     if (!text->error)
-        tcall_lenient_after_(text, tcall_slice_(from, (size_t)(to - from)));
-    if (!text->error && quote)
-        tcall_lenient_inside_(text, from, quote);
-    text->at = from;
-    if (!text->error && !tcall_scan_is_object_(&text->scan))
-        tcall_lenient_fail_(text, tcall_lenient_unclosed_(text)
-                                      ? TCALL_E_TRUNCATED
-                                      : TCALL_E_NOT_OBJECT);
-    else if (text->inside)
-        tcall_lenient_fix_(text, TCALL_FIX_DOUBLE_ENCODED);
+        tcall_lenient_after_(text, from, to);
+    if (!text->error)
+        tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
+                              TCALL_E_NOT_OBJECT);
 }
 
-/* Reads the text: an error, or an object of text->len bytes is written. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+/* Reads bytes as leniently as it may, and feeds the object that is meant, in
+ * strict JSON, to a recogniser that has just begun, by feed: at most 6 bytes
+ * for one of the text, and 2. One pass; the text is neither changed nor kept.
+ * Returns out->error, after which what was fed is of no use: that of the text,
+ * or of whoever hears the recogniser. With TOOLCALL_NO_LENIENT nothing is read:
+ * then it is the error that out came with, that of the strict reading. */
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    text->where = 0;
-    text->fixes = 0;
-    text->inside = false;
-    tcall_lenient_restart_(text, text->start);
-    tcall_lenient_before_(text);
-    if (text->next >= 0 || text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_value_(text);
+    tcall_lenient_ text;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
+    text.state = text.into = into;
+    text.feed = feed;
+    text.fixes = 0;
+    text.error = TCALL_OK;
+    text.where = 0;
+    tcall_lenient_before_(&text);
+    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_value_(&text);
     } else {
-        tcall_lenient_fix_(text, TCALL_FIX_EMPTY);
-        tcall_lenient_put_(text, "{}", 2);
+        tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
+        tcall_lenient_put_(&text, "{}", 2);
     }
+    out->fixes = text.fixes;
+    out->at = text.where;
+    return out->error = text.error;
 }
 
 #else
 
 /* What is wrong stays wrong. */
-static void tcall_lenient_rewrite_(tcall_lenient_ *text)
+TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
+                                      tcall_str bytes, tcall_syntax_ *into,
+                                      tcall_feed_ feed)
 {
-    (void)text;
+    (void)bytes;
+    (void)into;
+    (void)feed;
+    return out->error;
 }
 
 #endif /* TOOLCALL_NO_LENIENT */
 
 /* ---- both readings ---- */
 
+/* Who gets what is rewritten: writes it, and counts its tokens. */
+typedef struct tcall_rewritten_ {
+    tcall_syntax_ syntax;
+    tcall_scan scan;
+    char *out;
+    size_t cap, len; /* len counts what does not fit, too */
+} tcall_rewritten_;
+
+static size_t tcall_rewritten_feed_(tcall_syntax_ *s, const char *bytes,
+                                    size_t len)
+{
+    tcall_rewritten_ *to = (tcall_rewritten_ *)(void *)s;
+    size_t eaten = tcall_syntax_feed_(s, bytes, len);
+    tcall_scan_feed(&to->scan, bytes, eaten);
+    if (eaten && to->len + eaten <= to->cap)
+        memcpy(to->out + to->len, bytes, eaten);
+    to->len += eaten;
+    return eaten;
+}
+
+static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* It hears nothing. */
+static const tcall_syntax_user_ tcall_rewritten_user_ = {
+    NULL, tcall_rewritten_begin_, NULL, NULL};
+
+static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
+                          size_t cap, tcall_lenient_result_ *result)
+{
+    tcall_syntax_begin_(&to->syntax, &tcall_rewritten_user_);
+    tcall_scan_init(&to->scan, NULL, NULL, NULL);
+    to->out = out;
+    to->cap = cap;
+    to->len = 0;
+    return tcall_lenient_read_(result, text, &to->syntax,
+                               tcall_rewritten_feed_);
+}
+
+/* Whether the scanner saw one whole object: the bit of the outermost level
+ * stays when it is closed. */
+static bool tcall_scan_is_object_(tcall_scan *scan)
+{
+    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
+}
+
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
-static int tcall_arguments_measure_(tcall_lenient_ *text, bool strict,
-                                    tcall_tok_ *tok, size_t cap)
+static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
+                                    tcall_lenient_result_ *result)
 {
-    tcall_str whole =
-        tcall_slice_(text->start, (size_t)(text->end - text->start));
-    int error = tcall_scan_tokenize_(&text->scan, whole, tok, cap);
-    size_t where = text->scan.pos;
-    text->len = whole.len;
-    if (tcall_scan_is_object_(&text->scan))
+    int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
+    size_t where = to->scan.pos;
+    to->len = text.len;
+    result->fixes = 0;
+    result->at = 0;
+    if (tcall_scan_is_object_(&to->scan))
         return TCALL_OK;
     if (error == TCALL_OK) {
         error = TCALL_E_NOT_OBJECT;
         where = 0;
     }
-    text->error = error;
-    text->where = where;
-    tcall_lenient_rewrite_(text);
-    if (!strict || text->error)
-        return text->error;
-    text->where = where;
+    result->error = error;
+    result->at = where;
+    if (tcall_rewrite_(to, text, NULL, 0, result) < 0 || !strict)
+        return result->error;
+    result->at = where;
     return error;
 }
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
-static int tcall_arguments_write_(tcall_lenient_ *text, char *out,
-                                  tcall_tok_ *tok, size_t count)
+static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
+                                  char *out, tcall_tok_ *tok, size_t count,
+                                  tcall_lenient_result_ *result)
 {
-    text->out = out;
-    text->cap = text->len;
-    if (text->fixes) {
-        tcall_lenient_rewrite_(text);
-        tcall_scan_tokenize_(&text->scan, tcall_slice_(out, text->len), tok,
-                             count);
+    if (result->fixes) {
+        tcall_rewrite_(to, text, out, to->len, result);
+        tcall_scan_tokenize_(&to->scan, tcall_slice_(out, to->len), tok, count);
     } else {
-        memcpy(out, text->start, text->len);
+        memcpy(out, text.ptr, text.len);
     }
-    return tcall_tree_finish_(out, tok, (int)count, true, &text->where);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
                           void *mem, size_t size)
 {
-    tcall_lenient_ reading;
+    tcall_rewritten_ to;
+    tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
     size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
     tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
-    tcall_lenient_open_(&reading, text);
-    error = tcall_arguments_measure_(&reading, strict, tok, cap);
-    count = reading.scan.tokens;
+    error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
+    count = to.scan.tokens;
     if (error == TCALL_OK &&
-        (reading.len >= INT_MAX || count > INT_MAX / sizeof *tok))
+        (to.len >= INT_MAX || count > INT_MAX / sizeof *tok))
         error = TCALL_E_LIMIT;
     if (error == TCALL_OK) {
-        out->fixes = reading.fixes;
-        out->used = skew + count * sizeof *tok + reading.len + 1;
+        out->fixes = result.fixes;
+        out->used = skew + count * sizeof *tok + to.len + 1;
         error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
     }
     if (error == TCALL_OK) {
         char *json = (char *)(tok + count);
-        error = tcall_arguments_write_(&reading, json, tok, count);
+        error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
             out->root = tcall_tree_cursor_(json, tok);
     }
-    out->at = reading.where;
+    out->at = result.at;
     return error < 0 ? error : (int)count;
 }

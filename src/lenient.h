@@ -5,10 +5,10 @@
  * >>lenient: arguments as a model meant them
  *
  * Strict first. What fails is read once more from left to right, and what has
- * only one meaning is rewritten as JSON. Tolerance is lexical, never
- * structural: nothing is closed, added or left out, and a text that ends too
- * early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the second reading
- * out: then only strict JSON is accepted.
+ * only one meaning is rewritten as JSON on its way into a recogniser. Tolerance
+ * is lexical, never structural: nothing is closed, added or left out, and a
+ * text that ends too early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the
+ * second reading out: then only strict JSON is accepted.
  */
 
 /* What is rewritten. X(name, text): */

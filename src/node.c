@@ -8,6 +8,35 @@
 
 #ifndef TOOLCALL_NO_SCHEMA
 
+/* The words of the keywords, by their numbers. */
+static const char *const tcall_keyword_words_[] = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                                                   TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the number of a keyword, or NOTHING. */
+TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
+{
+    static const char lengths[] = {0,
+#define TCALL_X_(NAME, keyword, begins) (char)(sizeof keyword - 1),
+                                   TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+    };
+    const char *at = lengths, *end = lengths + sizeof lengths;
+    if (!word.len || word.len > 32)
+        return TCALL_ON_NOTHING_;
+    for (;; at++) {
+        at = (const char *)memchr(at, (int)word.len, (size_t)(end - at));
+        if (!at)
+            return TCALL_ON_NOTHING_;
+        if (memcmp(tcall_keyword_words_[at - lengths], word.ptr, word.len) == 0)
+            return (uint8_t)(at - lengths);
+    }
+}
+
+/* ---- rows ---- */
+
 /* Returns the next row of a node, or NULL. */
 TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 {
@@ -23,16 +52,54 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row;
 }
 
+/* ---- members ---- */
+
 #define TCALL_NO_MEMBER_ 0xFFFF
 
-/* Returns which of the members of a row has the name at a quote, whose length
- * with quotes is len, 0: unknown; or NO_MEMBER. Names tend to come in order:
- * the search begins at i. */
+/* Properties and definitions that are more than this are followed by a hash
+ * table of half as many slots again, each 0 or 1 + the index of a member. Names
+ * that hash alike are compared: it decides nothing but time. */
+#define TCALL_FEW_ 16
+
+/* Returns the slot of the hash table that a name is in, or the free one for it,
+ * and counts what it looks at. */
+TCALL_SHARED_ uint16_t *
+tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
+{
+    uint16_t *slots = (uint16_t *)(uintptr_t)(row->of.members + row->count);
+    uint32_t count = row->count + row->count / 2u;
+    uint32_t i = tcall_text_hash_(name) % count;
+    while (slots[i] && --*steps >= 0 &&
+           !tcall_text_match_(
+               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+        i = (i + 1) % count;
+    return &slots[i];
+}
+
+/* Returns which of the members of properties or definitions has a name, or
+ * NO_MEMBER. */
+TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
+                                           tcall_text_bytes_ name)
+{
+    int32_t steps = INT32_MAX;
+    uint16_t i;
+    if (row->count > TCALL_FEW_)
+        return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
+    for (i = 0; i < row->count; i++)
+        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
+                              name))
+            return i;
+    return TCALL_NO_MEMBER_;
+}
+
+/* Returns which of the members of properties has the name at a quote, whose
+ * length with quotes is len, 0: unknown; or NO_MEMBER. Names tend to come in
+ * order: the search begins at i. */
 TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
                                         const char *quote, size_t len)
 {
-    uint16_t tried;
-    for (tried = 0; tried < row->count; tried++, i++) {
+    uint16_t tried, most = row->count > TCALL_FEW_ ? 1 : row->count;
+    for (tried = 0; tried < most; tried++, i++) {
         const tcall_member *member;
         i = i < row->count ? i : 0;
         member = &row->of.members[i];
@@ -42,7 +109,9 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
                 : tcall_text_equal_(member->name, quote))
             return i;
     }
-    return TCALL_NO_MEMBER_;
+    return most < row->count
+               ? tcall_member_named_(row, tcall_text_bytes_of_(quote))
+               : TCALL_NO_MEMBER_;
 }
 
 #endif /* TOOLCALL_NO_SCHEMA */

@@ -59,6 +59,9 @@
     X(EXTRA, "additionalItems", 's')             \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
+    X(OLD_ID, "id", '*')                         \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \

@@ -490,7 +490,10 @@ static size_t tcall_pick_bytes_(const tcall_tool *tool)
     return count.len;
 }
 
-size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks, int count)
+/* Returns the bytes of the definitions that the registry permits and that need
+ * not be sent; a token is about four of them. */
+static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+                                int count)
 {
     const tcall_desc *desc = &tc->desc;
     size_t saved = 0, i;
@@ -512,7 +515,7 @@ static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
     memset(&event, 0, sizeof event);
     event.picks = picks;
     event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved(tc, picks, count);
+    event.bytes = tcall_pick_saved_(tc, picks, count);
     tcall_tell_(tc, &event, TCALL_EVENT_PICK);
 }
 
@@ -708,7 +711,7 @@ TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved(tc, report->picks, report->count);
+    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
     const tcall *outer = tc->busy;
     size_t lent = tc->block.lent;
     int error;

@@ -71,11 +71,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
                          const tcall_pick_opts *opts, tcall_picked *picks,
                          int max);
 
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-TCALL_API size_t tcall_pick_saved(const tcall *tc, const tcall_picked *picks,
-                                  int count);
-
 /* Writes how picks came about, as a JSON object for logs: the scorers; terms of
  * the input with the number of tools that have them and their weight; picks
  * with score and reason ("matched weather, city", "pinned", "timed out"); tools

@@ -5,10 +5,6 @@
  * >>records: what programs and logs read of a call
  */
 
-/* Writes the result as an envelope for programs: {"success":true,"error":"",
- * "title":...,"metadata":...,"output":...} of a success; of a failure its
- * output, followed by title and the like. */
-TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
@@ -16,7 +12,3 @@ TCALL_API int tcall_write_result(tcall_writer *w, const tcall_result *result);
  * agent, if there is one, is masked in it, see >>mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
-/* Writes the definition of a tool as a JSON object: name, title, description,
- * parameters and output, which are schemas; what it lacks is left out. Returns
- * the writer's error, see >>write. */
-TCALL_API int tcall_write_definition(tcall_writer *w, const tcall_tool *tool);

@@ -1,7 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "tools.c"
-#include "schema_review.c"
+#include "schema_errors.c"
 
 /* ==========================================================================
  * >>registry
@@ -83,8 +83,51 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
     }
 }
 
-/* A schema of a row must compile, and mean something. A validator of the user's
- * decides itself what it can check. */
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether a list of values in JSON text has an object. */
+static bool tcall_lists_object_(const char *list)
+{
+    const char *at = tcall_text_next_(list + 1);
+    while (*at != ']' && *at != '{')
+        at = tcall_text_next_(tcall_text_skip_(at));
+    return *at == '{';
+}
+
+/* Returns whether an object may be right for a schema of a program: only what
+ * says so whatever is in the object counts. */
+static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
+                                 int depth)
+{
+    const tcall_node_ *node = s->program;
+    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
+    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
+    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
+        const char *at = tcall_node_at_(s, i);
+        switch (tcall_node_op_(&node[i])) {
+        case TCALL_K_REF_:
+            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+            break;
+        case TCALL_K_ALLOF_:
+            for (each = i + 1; takes && each < tcall_node_after_(node, i);
+                 each = tcall_node_after_(node, each))
+                takes = tcall_takes_objects_(s, each, depth - 1);
+            break;
+        case TCALL_K_NOT_: /* of all objects, not of some */
+            takes = tcall_node_after_(node, i) > i + 1 ||
+                    !tcall_takes_objects_(s, i, 0);
+            break;
+        case TCALL_K_CONST_: takes = *at == '{'; break;
+        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        default: break;
+        }
+    }
+    return takes;
+}
+
+/* A schema of a row must compile, and parameters must take an object. A
+ * validator of the user's decides itself what it can check. */
 static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
                              const char *text)
 {
@@ -101,8 +144,13 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     r = tcall_tool_compile_for_(tc, schema, text, &author);
     if (r < 0)
         return r;
-    return tcall_schema_review_(schema, &author, &tc->block,
-                                text == judged->tool->parameters);
+    if (text != judged->tool->parameters ||
+        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(schema, &author,
+                        (size_t)(tcall_text_space_(text) - text),
+                        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles one schema of a row, for the report. */
@@ -230,7 +278,7 @@ enum {
 
 /* The states that each stage is due in. */
 static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, name, when) TCALL_##when##_,
+#define TCALL_X_(NAME, when) TCALL_##when##_,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
 };

@@ -46,51 +46,48 @@ typedef enum tcall_safety {
  * stage comes after its hooks: permissions after WILL_AUTHORIZE, approval
  * after WILL_CHECK_CONSENT, a call that hydration refused fails after
  * WILL_VALIDATE_INPUT, and so does output after WILL_VALIDATE_OUTPUT.
- * X(NAME, name, when): */
-#define TCALL_STAGES(X)                                           \
-    X(WILL_BIND_SERVICES, "will_bind_services", GOING)            \
-    X(WILL_CREATE_CONTEXT, "will_create_context", GOING)          \
-    X(DID_CREATE_CONTEXT, "did_create_context", DID_GOING)        \
-    X(WILL_AUTHORIZE, "will_authorize", GOING)                    \
-    X(WILL_CHECK_CONSENT, "will_check_consent", GOING)            \
-    X(WILL_CHECK_FLAGS, "will_check_feature_flags", GOING)        \
-    X(WILL_ACQUIRE_QUOTA, "will_acquire_quota", GOING)            \
-    X(WILL_ACQUIRE_SEMAPHORE, "will_acquire_semaphore", GOING)    \
-    X(WILL_PARSE_INPUT, "will_parse_input", GOING)                \
-    X(WILL_VALIDATE_INPUT, "will_validate_input", GOING)          \
-    X(WILL_NORMALIZE_INPUT, "will_normalize_input", GOING)        \
-    X(WILL_REDACT_INPUT, "will_redact_input", GOING)              \
-    X(WILL_INJECT_SECRETS, "will_inject_secrets", GOING)          \
-    X(WILL_READ_CACHE, "will_read_cache", GOING)                  \
-    X(DID_CACHE_HIT, "did_cache_hit", DID_HIT)                    \
-    X(DID_CACHE_MISS, "did_cache_miss", DID_GOING)                \
-    X(AROUND_EXECUTE, "around_execute", GOING)                    \
-    X(WILL_EXECUTE, "will_execute", INNER)                        \
-    X(DID_EXECUTE, "did_execute", DID_INNER)                      \
-    X(ON_RETRY, "on_retry", INNER)                                \
-    X(ON_GIVE_UP, "on_give_up", INNER)                            \
-    X(WILL_WRITE_CACHE, "will_write_cache", WELL)                 \
-    X(WILL_REDACT_OUTPUT, "will_redact_output", WELL)             \
-    X(WILL_VALIDATE_OUTPUT, "will_validate_output", WELL)         \
-    X(WILL_TRANSFORM_OUTPUT, "will_transform_output", WELL)       \
-    X(ON_ERROR, "on_error", FAILED)                               \
-    X(WILL_AUDIT, "will_audit", ALWAYS)                           \
-    X(DID_AUDIT, "did_audit", DID_ALWAYS)                         \
-    X(ON_METRICS, "on_metrics", ALWAYS)                           \
-    X(DID_RELEASE_SEMAPHORE, "did_release_semaphore", DID_ALWAYS) \
-    X(DID_RELEASE_QUOTA, "did_release_quota", DID_ALWAYS)         \
-    X(WILL_FINALIZE, "will_finalize", ALWAYS)
+ * X(NAME, when): */
+#define TCALL_STAGES(X)                  \
+    X(WILL_BIND_SERVICES, GOING)         \
+    X(WILL_CREATE_CONTEXT, GOING)        \
+    X(DID_CREATE_CONTEXT, DID_GOING)     \
+    X(WILL_AUTHORIZE, GOING)             \
+    X(WILL_CHECK_CONSENT, GOING)         \
+    X(WILL_CHECK_FLAGS, GOING)           \
+    X(WILL_ACQUIRE_QUOTA, GOING)         \
+    X(WILL_ACQUIRE_SEMAPHORE, GOING)     \
+    X(WILL_PARSE_INPUT, GOING)           \
+    X(WILL_VALIDATE_INPUT, GOING)        \
+    X(WILL_NORMALIZE_INPUT, GOING)       \
+    X(WILL_REDACT_INPUT, GOING)          \
+    X(WILL_INJECT_SECRETS, GOING)        \
+    X(WILL_READ_CACHE, GOING)            \
+    X(DID_CACHE_HIT, DID_HIT)            \
+    X(DID_CACHE_MISS, DID_GOING)         \
+    X(AROUND_EXECUTE, GOING)             \
+    X(WILL_EXECUTE, INNER)               \
+    X(DID_EXECUTE, DID_INNER)            \
+    X(ON_RETRY, INNER)                   \
+    X(ON_GIVE_UP, INNER)                 \
+    X(WILL_WRITE_CACHE, WELL)            \
+    X(WILL_REDACT_OUTPUT, WELL)          \
+    X(WILL_VALIDATE_OUTPUT, WELL)        \
+    X(WILL_TRANSFORM_OUTPUT, WELL)       \
+    X(ON_ERROR, FAILED)                  \
+    X(WILL_AUDIT, ALWAYS)                \
+    X(DID_AUDIT, DID_ALWAYS)             \
+    X(ON_METRICS, ALWAYS)                \
+    X(DID_RELEASE_SEMAPHORE, DID_ALWAYS) \
+    X(DID_RELEASE_QUOTA, DID_ALWAYS)     \
+    X(WILL_FINALIZE, ALWAYS)
 
 /* TCALL_WILL_EXECUTE and the others; TCALL_STAGE_COUNT is their number. */
 typedef enum tcall_stage {
-#define TCALL_X_(NAME, name, when) TCALL_##NAME,
+#define TCALL_X_(NAME, when) TCALL_##NAME,
     TCALL_STAGES(TCALL_X_)
 #undef TCALL_X_
         TCALL_STAGE_COUNT
 } tcall_stage;
-
-/* "will_authorize"; NULL from TCALL_STAGE_COUNT on. */
-TCALL_API const char *tcall_stage_name(int stage);
 
 /* A function that is called at a stage: a row of a const table. Higher
  * priority comes earlier, at did_... stages later; equal ones in the order of
@@ -119,7 +116,8 @@ typedef struct tcall_hook {
     void *user;
 } tcall_hook;
 
-/* Something that hooks and tools look up by name: tcall_find_service. */
+/* Something that hooks and tools look up by name:
+ * tcall_require_service. */
 typedef struct tcall_service {
     const char *name;
     void *object;
@@ -229,7 +227,7 @@ typedef enum tcall_event_kind {
     TCALL_EVENT_ERROR,    /* the call failed: error; END follows */
     TCALL_EVENT_RETRY,    /* one more attempt, of the call or, without one, of
                            * the request, in ms: error of the last one */
-    TCALL_EVENT_PICK,     /* tools: chosen; bytes: tcall_pick_saved */
+    TCALL_EVENT_PICK,     /* tools: chosen; bytes: need not be sent */
     TCALL_EVENT_PIECE,    /* item: a piece of a call as it comes, unchecked */
     TCALL_EVENT_TURN,     /* a turn of an agent begins; one TURN_END follows */
     TCALL_EVENT_TURN_END, /* text: the answer; error: what ended it */

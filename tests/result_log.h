@@ -100,4 +100,19 @@ static inline tcall_str result_preview(const tcall_result *result,
     return text;
 }
 
+/* Writes a result as one object, to look into. */
+static inline void write_result(tcall_writer *w, const tcall_result *result)
+{
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "title");
+    tcall_write_str(w, result->title);
+    if (result->metadata.len) {
+        tcall_write_key(w, "metadata");
+        tcall_write_verbatim(w, result->metadata);
+    }
+    tcall_write_key(w, "output");
+    tcall_write_str(w, result->output);
+    tcall_write_close(w, '}');
+}
+
 #endif /* RESULT_LOG_H */

@@ -107,11 +107,15 @@ static inline int tool_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_string(out, "done");
 }
 
+#define NAMED(NAME, when) #NAME,
+static const char *const stage_names[] = {TCALL_STAGES(NAMED)};
+#undef NAMED
+
 static inline void set_hook(tcall_hook *h, int stage,
                             int (*run)(tcall_ctx *cx, void *user), void *user)
 {
     memset(h, 0, sizeof *h);
-    h->name = tcall_stage_name(stage);
+    h->name = stage_names[stage];
     h->stage = (uint8_t)stage;
     h->run = run;
     h->user = user;

@@ -320,6 +320,11 @@ if __name__ == "__main__":
     if not (BUILD / "agent").exists():
         check.skip("terminal", "there is no agent in " + str(BUILD))
         sys.exit(check.end())
+    try:
+        os.close(os.open("/dev/ptmx", os.O_RDWR))
+    except OSError as error:
+        check.skip("terminal", f"there is no terminal here: {error.strerror}")
+        sys.exit(check.end())
     for part in (options, inputs, limits, replays, helps, signals, endings, commands, approvals):
         part()
     sys.exit(check.end())

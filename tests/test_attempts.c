@@ -307,7 +307,7 @@ static void test_rooms(void)
             CHECK(room < 17 ? out.fill == 0 : is_json(result, out.fill));
             CHECK(way || room < 18 || strcmp(told, "the motor is stuck") == 0);
             tcall_writer_init(&writer, record, sizeof record);
-            CHECK(tcall_write_result(&writer, &call.cx.result) == TCALL_OK);
+            CHECK(tcall_write_provenance(&writer, &tc, &call) == TCALL_OK);
             CHECK(is_json(record, writer.fill));
             tcall_release(&tc, &call);
             if (room > 1000)

@@ -208,41 +208,6 @@ static void test_overwritten(void)
     CHECK(!m.agent.chat.edited);
 }
 
-static void add(tcall_chat *chat, int kind, const char *text)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = (uint8_t)kind;
-    item.name = tcall_str_of(kind == TCALL_ITEM_IMAGE ? "image/png" : "");
-    item.text = tcall_str_of(text);
-    CHECK(tcall_chat_add(chat, &item) == TCALL_OK);
-}
-
-/* A turn is dropped with the images in front of it; those of the next one
- * stay. */
-static void test_drop(void)
-{
-    static const char *const left = "three";
-    static char memory[1024];
-    tcall_block block;
-    tcall_chat chat;
-    tcall_item item;
-    size_t at = 0;
-    tcall_block_init(&block, memory, sizeof memory);
-    tcall_chat_init(&chat, &block);
-    add(&chat, TCALL_ITEM_IMAGE, "one");
-    add(&chat, TCALL_ITEM_IMAGE, "two");
-    add(&chat, TCALL_ITEM_USER, "What?");
-    add(&chat, TCALL_ITEM_TEXT, "Two.");
-    add(&chat, TCALL_ITEM_IMAGE, left);
-    add(&chat, TCALL_ITEM_USER, "And now?");
-    CHECK(tcall_chat_drop(&chat));
-    CHECK(tcall_chat_next(&chat, &at, &item) && item.kind == TCALL_ITEM_IMAGE &&
-          item.text.ptr == left);
-    CHECK(tcall_chat_next(&chat, &at, &item) && item.kind == TCALL_ITEM_USER);
-    CHECK(!tcall_chat_next(&chat, &at, &item) && !tcall_chat_drop(&chat));
-}
-
 /* A restart loses what was only in memory. */
 static void test_saved(void)
 {
@@ -346,6 +311,29 @@ static void test_shown_late(void)
     CHECK(shown > 0 && shown < 200);
     CHECK(say("What?") == TCALL_OK && !strstr(request, "oooo"));
     CHECK(sent("base64,Zm9v", "What?", "}"));
+}
+
+/* A turn is dropped with the images in front of it; those of the next one
+ * stay. */
+static void test_drop(void)
+{
+    static char big[3000];
+    static const char *const turns[] = {big, SAYS("Fee."), big, big, big, big};
+    int i;
+    long_answer(big, sizeof big, 'o');
+    canned = turns;
+    start(&tcall_openai, canned_transport());
+    CHECK(tcall_agent_show(&m.agent, PNG("foo")) == TCALL_OK);
+    CHECK(tcall_agent_show(&m.agent, PNG("bar")) == TCALL_OK);
+    CHECK(say("What?") == TCALL_OK);
+    CHECK(tcall_agent_show(&m.agent, PNG("fee")) == TCALL_OK);
+    CHECK(say("And now?") == TCALL_OK);
+    CHECK(sent("base64,Zm9v", "base64,YmFy", "What?"));
+    for (i = 2; i < 6 && strstr(request, "base64,Zm9v"); i++)
+        CHECK(say("And then?") == TCALL_OK);
+    CHECK(!strstr(request, "base64,Zm9v") && !strstr(request, "base64,YmFy"));
+    CHECK(!strstr(request, "What?"));
+    CHECK(sent("base64,ZmVl", "And now?", "And then?"));
 }
 
 /* A block in which the place of an image has no room. */

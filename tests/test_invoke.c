@@ -604,8 +604,8 @@ static const char *definition_of(const tcall_tool *tool)
     return text;
 }
 
-/* What a tool is, in words and as a hash, which does not hang on how its schema
- * is written. */
+/* The hash of a tool's definition does not hang on how its schema is
+ * written. */
 static void test_definition(void)
 {
     tcall_tool tool, other;
@@ -619,14 +619,6 @@ static void test_definition(void)
     tool.permissions = TCALL_READ;
     tool.run = fails;
     other = tool;
-    tcall_writer_init(&out, result, sizeof result - 1);
-    memset(result, 0, sizeof result);
-    CHECK(tcall_write_definition(&out, &tool) == TCALL_OK);
-    CHECK(strcmp(result,
-                 "{\"name\":\"mix\",\"title\":\"Mixer\",\"description\":"
-                 "\"Mixes \\\"it\\\".\",\"parameters\":{\"type\":\"object\", "
-                 "\"minProperties\":0},\"output\":{\"type\": \"string\"}}") ==
-          0);
     strcpy(first, definition_of(&tool));
     CHECK(strlen(first) == 16 &&
           strspn(first, "0123456789abcdef") == strlen(first));
@@ -634,12 +626,6 @@ static void test_definition(void)
     CHECK(strcmp(first, definition_of(&other)) == 0);
     other.description = "Mixes.";
     CHECK(strcmp(first, definition_of(&other)) != 0);
-    memset(&other, 0, sizeof other);
-    other.name = "bare";
-    tcall_writer_init(&out, result, sizeof result - 1);
-    memset(result, 0, sizeof result);
-    CHECK(tcall_write_definition(&out, &other) == TCALL_OK);
-    CHECK(strcmp(result, "{\"name\":\"bare\",\"description\":\"\"}") == 0);
 }
 
 /* What it says of a tool without a schema, of another validator, and of what

@@ -26,14 +26,13 @@ static char *repeat(const char *text, size_t times, const char *end)
 }
 
 /* The second reading alone. Returns the length of the JSON text. */
-static int rewrite(tcall_str text, char *out, size_t cap, tcall_lenient_ *m)
+static int rewrite(tcall_str text, char *out, size_t cap, tcall_rewritten_ *m,
+                   tcall_lenient_result_ *result)
 {
-    tcall_lenient_open_(m, text);
-    m->out = out;
-    m->cap = cap;
-    tcall_lenient_rewrite_(m);
-    if (m->error)
-        return m->error;
+    int error = tcall_rewrite_(m, text, out, cap, result);
+    CHECK(error < 0 || m->len <= 6 * text.len + 2);
+    if (error < 0)
+        return error;
     return out && m->len > cap ? TCALL_E_MEMORY : (int)m->len;
 }
 
@@ -84,6 +83,21 @@ static const struct {
      BIT(ESCAPED_OBJECT)},
     {"{\"a\":[1]} {\"a\":[1]}\n{\"a\":[1]}", "{\"a\":[1]}", BIT(REPEATED)},
     {"{}{}", "{}", BIT(REPEATED)},
+    {"{\"a\":[1, \"b c\"]}\n{ \"a\" : [1,\n\"b c\"] }", "{\"a\":[1,\"b c\"]}",
+     BIT(REPEATED)},
+    {"{'a':'\\'', }{'a': '\\'',}", "{\"a\":\"'\"}",
+     BIT(REPEATED) | BIT(SINGLE_QUOTE) | BIT(APOSTROPHE) | BIT(TRAILING_COMMA)},
+    {"``` json\n{\"a\":1}\n```", "{\"a\":1}", BIT(FENCE)},
+    {"```  python\n'{}'\n```", "{}",
+     BIT(FENCE) | BIT(SINGLE_QUOTE) | BIT(DOUBLE_ENCODED)},
+    {"``` null", "{}", BIT(FENCE) | BIT(NULL)},
+    {"``` {\"a\":1}", "{\"a\":1}", BIT(FENCE)},
+    {"{\"a\":1}<\xEF\xBD\x9Ctool\xE2\x96\x81"
+     "call\xE2\x96\x81"
+     "end\xEF\xBD\x9C>",
+     "{\"a\":1}", BIT(TAG)},
+    {"<\xEF\xBD\x9Ctool\xE2\x96\x81sep\xEF\xBD\x9C>\n```json\n{}\n```", "{}",
+     BIT(TAG) | BIT(FENCE)},
     {"{'a':1,}", "{\"a\":1}", BIT(SINGLE_QUOTE) | BIT(TRAILING_COMMA)},
     {"{\"a\":[]}", "{\"a\":[]}", 0},
 };
@@ -153,6 +167,22 @@ static const struct {
     {"{\"a\":1} ok", TCALL_E_TRAILING, 8},
     {"{\"a\":1}, {\"a\":1}", TCALL_E_TRAILING, 9},
     {"{\"a\":1} {\"a\":2}", TCALL_E_MULTIPLE, 8},
+    {"{\"a\":12}{\"a\":1 2}", TCALL_E_MULTIPLE, 8},
+    {"{\"a\":\"x y\"}{\"a\":\"xy\"}", TCALL_E_MULTIPLE, 11},
+    {"{\"a\":\"\\\" x\"}{\"a\":\"\\\"x\"}", TCALL_E_MULTIPLE, 12},
+    {"{\xE2\x80\x9C"
+     "a\xE2\x80\x9D:\xE2\x80\x9C x\xE2\x80\x9D}{\xE2\x80\x9C"
+     "a\xE2\x80\x9D:\xE2\x80\x9Cx\xE2\x80\x9D}",
+     TCALL_E_MULTIPLE, 18},
+    {"{/*'*/a:'x y'}{/*'*/a:'xy'}", TCALL_E_MULTIPLE, 14},
+    {"{\"a\":1}{\"a\": 1", TCALL_E_MULTIPLE, 7},
+    {"``` json", TCALL_E_BARE_WORD, 4},
+    {"```\njson\n{}", TCALL_E_BARE_WORD, 4},
+    {"{\"a\":1}<\xEF\xBD\x9C|>", TCALL_E_TRAILING, 7},
+    {"{\"a\":1}<|\xE2\x96|>", TCALL_E_TRAILING, 7},
+    {"{\"a\":1}<\xEF\xBD\x9C"
+     "end|>",
+     TCALL_E_TRAILING, 7},
     {"{\"a\":1}{\"a\":1}{\"b\":1}", TCALL_E_MULTIPLE, 14},
     {"[1]", TCALL_E_NOT_OBJECT, 0},
     {" 5", TCALL_E_NOT_OBJECT, 1},
@@ -190,18 +220,19 @@ static void test_safe(void)
     for (i = 0; i < sizeof safe / sizeof *safe; i++) {
         tcall_str in = tcall_str_of(safe[i].in);
         size_t want = strlen(safe[i].out), n = safe[i].fixes ? want : in.len;
-        tcall_lenient_ m;
+        tcall_rewritten_ m;
+        tcall_lenient_result_ res;
         tcall_arguments args;
         void *mem;
-        int r = rewrite(in, out, sizeof out - 1, &m);
+        int r = rewrite(in, out, sizeof out - 1, &m, &res);
         out[r < 0 ? 0 : r] = 0;
         CHECK(r == (int)want && strcmp(out, safe[i].out) == 0);
-        CHECK(m.fixes == safe[i].fixes && m.len == want);
-        if (strcmp(out, safe[i].out) || m.fixes != safe[i].fixes)
+        CHECK(res.fixes == safe[i].fixes && m.len == want);
+        if (strcmp(out, safe[i].out) || res.fixes != safe[i].fixes)
             printf("    %s: %s %d, fixes %lx\n", in.ptr, out, r,
-                   (unsigned long)m.fixes);
-        CHECK(rewrite(in, NULL, 0, &m) == (int)want);
-        CHECK(rewrite(in, out, want - 1, &m) == TCALL_E_MEMORY);
+                   (unsigned long)res.fixes);
+        CHECK(rewrite(in, NULL, 0, &m, &res) == (int)want);
+        CHECK(rewrite(in, out, want - 1, &m, &res) == TCALL_E_MEMORY);
         r = read_args(&args, in.ptr, in.len, false, &mem);
         CHECK(r == (int)m.scan.tokens && args.fixes == safe[i].fixes);
         CHECK(args.used == m.scan.tokens * sizeof(tcall_tok_) + n + 1);
@@ -416,11 +447,12 @@ static void test_hostile(void)
                                 (size_t)(turn ? 400000 : 50000) / CHECK_EVERY,
                                 shapes[i].end);
             clock_t start = clock();
-            tcall_lenient_ m;
-            int r = rewrite(tcall_str_of(text), NULL, 0, &m);
+            tcall_rewritten_ m;
+            tcall_lenient_result_ res;
+            int r = rewrite(tcall_str_of(text), NULL, 0, &m, &res);
             took[turn] = (long)(clock() - start);
             CHECK(r < 0 || r == 2 || r == 7);
-            CHECK(m.where <= strlen(text));
+            CHECK(res.at <= strlen(text));
             free(text);
         }
         CHECK(
@@ -473,7 +505,8 @@ static void test_noise(void)
         char in[256], out[1024];
         size_t n = 0;
         int i, r;
-        tcall_lenient_ m;
+        tcall_rewritten_ m;
+        tcall_lenient_result_ res;
         for (i = 0; i < 12; i++) {
             const char *w;
             seed = seed * 1664525 + 1013904223;
@@ -486,7 +519,7 @@ static void test_noise(void)
             if (seed >> 29 == 0)
                 break;
         }
-        r = rewrite((tcall_str){in, n}, out, sizeof out, &m);
+        r = rewrite((tcall_str){in, n}, out, sizeof out, &m, &res);
         if (r >= 0) {
             tcall_arguments args;
             void *mem;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, REVIEW, OPENAI, ANTHROPIC, STRICT. */
+/* Needs: SCHEMA, REPORT, OPENAI, ANTHROPIC, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"
@@ -266,9 +266,108 @@ static void test_required(void)
     t = tool("x", "{\"properties\":{\"a\":{\"description\":\"x\",\"minimum\":"
                   "9,\"maximum\":3}},\"required\":[\"a\",\"b\"],"
                   "\"additionalProperties\":false}");
-    CHECK(lint(&t, 1) == 2);
-    CHECK(says("lower bound that leaves nothing under the upper one"));
-    CHECK(says("name that additionalProperties forbids"));
+    CHECK(lint(&t, 1) == 0);
+    CHECK(says("/parameters/properties/a/minimum: is a lower bound"));
+    CHECK(says("/parameters/required/1: is a required name that "
+               "additionalProperties forbids"));
+}
+
+/* What tcall_init takes, and no value, or none that was meant, is right for. */
+static void test_remarks(void)
+{
+#define BOUND     "is a lower bound that leaves nothing under the upper one"
+#define FORBIDDEN "is a required name that additionalProperties forbids"
+#define REFUSED   "is a default that its own schema refuses"
+#define UNCHECKED "is not checked: "
+    static const char *const rows[][3] = {
+        /* schema, below which place, says; NULL: nothing */
+        {"{'required':['a'],'properties':{},'additionalProperties':false}",
+         "required/0", FORBIDDEN ": add it to properties"},
+        {"{'required':['a'],'additionalProperties':false}", "required/0",
+         FORBIDDEN},
+        {"{'required':['a'],'properties':{'a':{}},"
+         "'additionalProperties':false}",
+         NULL, NULL},
+#ifndef TOOLCALL_NO_PATTERN
+        {"{'required':['a'],'patternProperties':{'a':{}},"
+         "'additionalProperties':false}",
+         NULL, NULL},
+#endif
+        {"{'required':['a'],'additionalProperties':{}}", NULL, NULL},
+        {"{'properties':{'o':{'type':'array','items':{'required':['x','y'],"
+         "'properties':{'x':{}},'additionalProperties':false}}}}",
+         "properties/o/items/required/1", FORBIDDEN},
+
+        {"{'properties':{'n':{'minimum':5,'maximum':3}}}",
+         "properties/n/minimum", BOUND ": change one of them"},
+        {"{'properties':{'n':{'minimum':3,'maximum':3}}}", NULL, NULL},
+        {"{'properties':{'n':{'minimum':3.0,'exclusiveMaximum':3}}}",
+         "properties/n/minimum", BOUND},
+        {"{'properties':{'n':{'exclusiveMinimum':3,'maximum':3e0}}}",
+         "properties/n/exclusiveMinimum", BOUND},
+        {"{'properties':{'n':{'exclusiveMinimum':3,'exclusiveMaximum':3}}}",
+         "properties/n/exclusiveMinimum", BOUND},
+        {"{'properties':{'n':{'exclusiveMinimum':-3,'maximum':-2.9}}}", NULL,
+         NULL},
+        {"{'properties':{'n':{'maxLength':3,'minLength':4}}}",
+         "properties/n/minLength", BOUND},
+        {"{'properties':{'n':{'minLength':3,'maxItems':2}}}", NULL, NULL},
+        {"{'properties':{'n':{'minItems':1,'maxItems':0}}}",
+         "properties/n/minItems", BOUND},
+        {"{'minProperties':2,'maxProperties':1}", "minProperties", BOUND},
+        {"{'$defs':{'d':{'minContains':2,'maxContains':1}}}",
+         "$defs/d/minContains", BOUND},
+
+        {"{'properties':{'n':{'type':'integer','default':1}}}", NULL, NULL},
+        {"{'properties':{'n':{'type':'integer','default':'1'}}}",
+         "properties/n/default", REFUSED ": change one of them"},
+        {"{'properties':{'n':{'enum':['a','b'],'default':'c'}}}",
+         "properties/n/default", REFUSED},
+        {"{'properties':{'n':{'type':'boolean','default':null}}}", NULL, NULL},
+        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[7]}}},"
+         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
+         "properties/n/default", REFUSED},
+        {"{'properties':{'n':{'$ref':'#/definitions/d','default':[7]}},"
+         "'definitions':{'d':{'items':{'maximum':6}}}}",
+         "properties/n/default", REFUSED},
+        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[6]}}},"
+         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
+         NULL, NULL},
+        {"{'properties':{'m':{'type':'array'},'n':{'default':7,"
+         "'$ref':'#/properties/m'}}}",
+         NULL, NULL}, /* not followed, see lint.c */
+        {"{'properties':{'n':{'minLength':3,'default':'\\u00e4\\n'}}}",
+         "properties/n/default", REFUSED},
+        {"{'properties':{'default':{'type':'integer'}}}", NULL, NULL},
+        {"{'default':7}", NULL, NULL},
+        {"{'type':'object','default':7}", "default", REFUSED},
+
+        {"{'properties':{'n':{'type':'string','nullable':true}}}",
+         "properties/n/nullable", UNCHECKED "give null as one of"},
+        {"{'properties':{'n':{'type':'string','nullable':false}}}", NULL, NULL},
+        {"{'properties':{'a':{'items':{'anyOf':[{'format':'date'}]}}}}",
+         "properties/a/items/anyOf/0/format", UNCHECKED "say it by pattern"},
+        {"{'properties':{'format':{'enum':['nullable']}}}", NULL, NULL}};
+    char text[400], line[200];
+    size_t i, j;
+    for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
+        tcall_tool t;
+        for (j = 0; rows[i][0][j]; j++)
+            text[j] = rows[i][0][j] == '\'' ? '"' : rows[i][0][j];
+        text[j] = '\0';
+        t = tool("x", text);
+        lint(&t, 1);
+        CHECK(!strstr(told, "schema - ") && !strstr(told, "row - "));
+        if (!rows[i][2]) {
+            if (strstr(told, "(note) keyword"))
+                printf("row %u: %s\n", (unsigned)i, told);
+            CHECK(!strstr(told, "(note) keyword"));
+            continue;
+        }
+        snprintf(line, sizeof line, "(note) keyword - /parameters/%s: %s",
+                 rows[i][1], rows[i][2]);
+        CHECK(says(line));
+    }
 }
 
 /* Anthropic takes 20 strict tools in one request. */
@@ -442,6 +541,7 @@ int main(void)
     test_schemas();
     test_as_init();
     test_required();
+    test_remarks();
     test_strict_limit();
     test_cost();
     return check_sum("test_lint");

@@ -769,7 +769,6 @@ static void test_permissions(void)
       tcall_set_result(cx, text, tcall_str_of("{}")) == TCALL_E_USAGE &&      \
           tcall_set_result(cx, nothing, tcall_str_of("{}")) == TCALL_E_USAGE) \
     X(tcall_is_granted, !tcall_is_granted(cx, TCALL_READ))                    \
-    X(tcall_find_service, !tcall_find_service(cx, "clock"))                   \
     X(tcall_require_service, !tcall_require_service(cx, "clock"))             \
     X(tcall_bind_service,                                                     \
       tcall_bind_service(cx, &service, TCALL_SCOPE_CALL) == TCALL_E_USAGE &&  \

@@ -340,12 +340,10 @@ static void test_secrets(void)
     tcall_hook hooks[] = {
         {"inject", TCALL_WILL_INJECT_SECRETS, 0, inject, 0, 0},
         TCALL_AUDIT(&audit)};
-    static char envelope[2000];
-    tcall_writer out;
     tcall_call call;
     audit.sink = log_sink;
     for (leak_as = 0; leak_as < 4; leak_as++) {
-        const char *const all[] = {result, heard, log_text, request, envelope};
+        const char *const all[] = {result, heard, log_text, request};
         size_t i;
         prepare();
         desc.hooks = hooks;
@@ -355,9 +353,6 @@ static void test_secrets(void)
         ask(&call, "fire", "{\"n\":1,\"deep\":{\"b\":\"" ASKED "\"}}");
         CHECK(in(result, "***") && in(heard, "***"));
         CHECK(leak_as || in(result, ASKED));
-        tcall_writer_init(&out, envelope, sizeof envelope - 1);
-        tcall_write_result(&out, &call.cx.result);
-        envelope[out.fill] = '\0';
         CHECK(talk(answers) == TCALL_OK && in(request, "***"));
         for (i = 0; i < TCALL_ARRAY_LEN(all); i++)
             CHECK(!in(all[i], "INJECTED") && !in(all[i], "deep-") &&

@@ -454,9 +454,7 @@ static void test_rows(void)
     }
 }
 
-/* ---- schemas that no value can be right for ---- */
-
-#ifndef TOOLCALL_NO_REVIEW
+/* ---- parameters that cannot be an object ---- */
 
 /* Registers a tool with these parameters in a block of size bytes. */
 static int review(const char *parameters, size_t size)
@@ -473,18 +471,12 @@ static int review(const char *parameters, size_t size)
     return tcall_init(&tc, &desc);
 }
 
-#define OBJECT    "the schema: parameters must take an object:"
-#define BOUND     "lower bound that leaves nothing under the upper one: "
-#define FORBIDDEN "name that additionalProperties forbids "
-#define REFUSED   "default that its own schema refuses: "
-#define UNCHECKED "keyword that is not checked: "
+#define OBJECT "the schema: parameters must take an object:"
 
 static void test_review(void)
 {
     static const struct {
-        const char *parameters, *says; /* NULL: nothing; of a default, and of
-                                          what is not checked, it is a note,
-                                          and the tool is accepted */
+        const char *parameters, *says; /* NULL: nothing */
     } cases[] = {
         {"{}", NULL},
         {" false", OBJECT " false; arguments are one"},
@@ -506,56 +498,10 @@ static void test_review(void)
         {"{'if':{'required':['a']},'else':false}", NULL},
         {"{'if':{'required':['a']},'else':{'allOf':[false]}}", NULL},
         {"{'minProperties':1,'required':['a']}", NULL},
-
-        {"{'required':['a'],'properties':{},'additionalProperties':false}",
-         "/required/0: " FORBIDDEN "\"a\"; add it to properties"},
-        {"{'required':['a'],'additionalProperties':false}", FORBIDDEN},
-        {"{'required':['a'],'properties':{'a':{}},"
-         "'additionalProperties':false}",
-         NULL},
-#ifndef TOOLCALL_NO_PATTERN
-        {"{'required':['a'],'patternProperties':{'a':{}},"
-         "'additionalProperties':false}",
-         NULL},
-#endif
-        {"{'required':['a'],'additionalProperties':{}}", NULL},
-        {"{'properties':{'o':{'type':'array','items':{'required':['x','y'],"
-         "'properties':{'x':{}},'additionalProperties':false}}}}",
-         "/properties/o/items/required/1: " FORBIDDEN "\"y\""},
-
-        {"{'properties':{'n':{'minimum':5,'maximum':3}}}",
-         "/properties/n/minimum: " BOUND "5; change one of them"},
-        {"{'properties':{'n':{'minimum':3,'maximum':3}}}", NULL},
-        {"{'properties':{'n':{'minimum':3.0,'exclusiveMaximum':3}}}", BOUND},
-        {"{'properties':{'n':{'exclusiveMinimum':3,'maximum':3e0}}}", BOUND},
-        {"{'properties':{'n':{'exclusiveMinimum':-3,'maximum':-2.9}}}", NULL},
-        {"{'properties':{'n':{'maxLength':3,'minLength':4}}}", BOUND "4"},
-        {"{'properties':{'n':{'minLength':3,'maxItems':2}}}", NULL},
-        {"{'properties':{'n':{'minItems':1,'maxItems':0}}}", BOUND "1"},
-        {"{'minProperties':2,'maxProperties':1}", "/minProperties: " BOUND},
-        {"{'$defs':{'d':{'minContains':2,'maxContains':1}}}", BOUND "2"},
-
-        {"{'properties':{'n':{'type':'integer','default':1}}}", NULL},
-        {"{'properties':{'n':{'type':'integer','default':'1'}}}",
-         "/properties/n/default: " REFUSED "\"1\"; change one of them"},
-        {"{'properties':{'n':{'enum':['a','b'],'default':'c'}}}", REFUSED},
-        {"{'properties':{'n':{'type':'boolean','default':null}}}", NULL},
-        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[7]}}},"
-         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
-         REFUSED "{\"a\":[7]}"},
-        {"{'properties':{'n':{'$ref':'#/$defs/d','default':{'a':[6]}}},"
-         "'$defs':{'d':{'properties':{'a':{'items':{'maximum':6}}}}}}",
-         NULL},
-        {"{'properties':{'default':{'type':'integer'}}}", NULL},
-        {"{'default':7}", NULL},
-        {"{'type':'object','default':7}", "/default: " REFUSED "7"},
-
-        {"{'properties':{'n':{'type':'string','nullable':true}}}",
-         "/properties/n/nullable: " UNCHECKED "true; give null as one of"},
-        {"{'properties':{'n':{'type':'string','nullable':false}}}", NULL},
-        {"{'properties':{'a':{'items':{'anyOf':[{'format':'date'}]}}}}",
-         "/properties/a/items/anyOf/0/format: " UNCHECKED "\"date\"; say it"},
-        {"{'properties':{'format':{'enum':['nullable']}}}", NULL}};
+        /* what is never right, but may be an object, is lint's to tell */
+        {"{'required':['a'],'additionalProperties':false}", NULL},
+        {"{'minProperties':2,'maxProperties':1}", NULL},
+        {"{'type':'object','default':7}", NULL}};
     char text[400];
     size_t i, j;
     for (i = 0; i < TCALL_ARRAY_LEN(cases); i++) {
@@ -565,10 +511,7 @@ static void test_review(void)
                 cases[i].parameters[j] == '\'' ? '"' : cases[i].parameters[j];
         text[j] = '\0';
         r = review(text, 0);
-        CHECK(r == (cases[i].says && !strstr(cases[i].says, REFUSED) &&
-                            !strstr(cases[i].says, UNCHECKED)
-                        ? TCALL_E_TOOL
-                        : TCALL_OK));
+        CHECK(r == (cases[i].says ? TCALL_E_TOOL : TCALL_OK));
         CHECK(cases[i].says ? strstr(report, cases[i].says) != NULL
                             : report[0] == '\0');
         if (cases[i].says ? !strstr(report, cases[i].says) : report[0])
@@ -592,9 +535,8 @@ static void test_all_faults(void)
         "/properties/d/$ref: ",        "/properties/e/required: ",
         "parameters: /$ref: "};
     static const char two[] =
-        "{\"minProperties\":2,\"maxProperties\":1,\"properties\":{\"n\":"
-        "{\"type\":\"array\",\"default\":[1,2,[3,4,[5,6,{}]],\"7\"]},"
-        "\"m\":{\"minItems\":2,\"default\":[1]}}}";
+        "{\"enum\":[\"a\",1],\"properties\":{\"n\":{\"type\":\"array\","
+        "\"minItems\":1,\"items\":{\"type\":[\"string\",\"null\"]}}}}";
     size_t i, lines = 0;
     bool well = false;
     CHECK(review(schema, 0) == TCALL_E_TOOL);
@@ -604,8 +546,7 @@ static void test_all_faults(void)
         lines += report[i] == '\n';
     CHECK(lines == TCALL_ARRAY_LEN(places) + 1);
     CHECK(review(two, 0) == TCALL_E_TOOL);
-    CHECK(strstr(report, "/minProperties: " BOUND "2"));
-    CHECK(strstr(report, "/properties/m/default: " REFUSED "[1]"));
+    CHECK(strstr(report, OBJECT));
     for (i = 8; i <= 2048; i += 8) { /* memory first, then the verdict */
         int r = review(two, i);
         CHECK(r == TCALL_E_TOOL || (r == TCALL_E_MEMORY && !well));
@@ -616,14 +557,10 @@ static void test_all_faults(void)
     CHECK(well);
 }
 
-#endif
-
 int main(void)
 {
-#ifndef TOOLCALL_NO_REVIEW
     test_review();
     test_all_faults();
-#endif
     test_listeners();
     test_rows();
     test_come_and_go(false);

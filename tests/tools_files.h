@@ -449,7 +449,7 @@ __attribute__((format(printf, 2, 3))) static int call(const char *name,
     }
     result[out.fill] = '\0';
     tcall_writer_init(&w, whole, sizeof whole - 1);
-    tcall_write_result(&w, &c.cx.result);
+    write_result(&w, &c.cx.result);
     whole[w.fill] = '\0';
     lines = result_preview(&c.cx.result, 2);
     snprintf(preview, sizeof preview, "%.*s", (int)lines.len, lines.ptr);

@@ -13,6 +13,7 @@ typedef struct ttool_lint_ {
     void *user;
     const tcall_tool *tools; /* all of them */
     const tcall_tool *tool;  /* the one at hand */
+    tcall_json schema;       /* all of its parameters */
     int count;
     tcall_writer pointer;
     char pointer_text[190];
@@ -336,26 +337,212 @@ static void ttool_lint_held_(ttool_lint_ *lint, tcall_json value,
     }
 }
 
-/* Reports required names that are no properties, where there are any. */
+/* Is there a value of this name? */
+static bool ttool_lint_has_(tcall_json object, const char *name)
+{
+    return tcall_json_type(tcall_json_get(object, name)) != TCALL_MISSING;
+}
+
+/* Are members that properties does not name forbidden? */
+static bool ttool_lint_is_closed_(tcall_json schema)
+{
+    return !tcall_json_bool(tcall_json_get(schema, "additionalProperties"),
+                            true) &&
+           !ttool_lint_has_(schema, "patternProperties");
+}
+
+/* Reports required names that are no properties, where there are any or
+ * nothing else is allowed. */
 static void ttool_lint_required_(ttool_lint_ *lint, tcall_json schema)
 {
     tcall_json properties = tcall_json_get(schema, "properties");
     tcall_json name = tcall_json_first(tcall_json_get(schema, "required"));
+    bool closed = ttool_lint_is_closed_(schema);
     int index = 0;
-    for (; properties.at && name.at; name = tcall_json_next(name), index++) {
+    if (!closed && !ttool_lint_has_(schema, "properties"))
+        return;
+    for (; tcall_json_type(name) != TCALL_MISSING;
+         name = tcall_json_next(name), index++) {
         tcall_writer here = lint->pointer;
         tcall_json property = tcall_json_first(properties);
-        while (property.at &&
+        while (tcall_json_type(property) != TCALL_MISSING &&
                !tcall_str_eq(tcall_json_key(property), tcall_json_str(name)))
             property = tcall_json_next(property);
-        if (property.at)
+        if (tcall_json_type(property) != TCALL_MISSING)
             continue;
         tcall_write_text(&lint->pointer, "/required/");
         tcall_write_int(&lint->pointer, index);
-        ttool_lint_report_(lint, "keyword", NULL, true,
-                           "is a required name that properties does not have");
+        ttool_lint_report_(
+            lint, "keyword", NULL, true,
+            closed ? "is a required name that additionalProperties forbids: "
+                     "add it to properties"
+                   : "is a required name that properties does not have");
         lint->pointer = here;
     }
+}
+
+/* -- What no value is right for, and what is not checked -- */
+
+/* Reports at a keyword of the schema that is pointed at. */
+static void ttool_lint_remark_(ttool_lint_ *lint, const char *keyword,
+                               const char *text)
+{
+    tcall_writer here = lint->pointer;
+    ttool_lint_step_(lint, tcall_str_of(keyword));
+    ttool_lint_report_(lint, "keyword", NULL, true, text);
+    lint->pointer = here;
+}
+
+/* Reports lower bounds that leave nothing under the upper ones. */
+static void ttool_lint_bounds_(ttool_lint_ *lint, tcall_json schema)
+{
+    static const struct {
+        const char *least, *most;
+        bool open; /* both in one are too few */
+    } pairs[] = {{"minimum", "maximum", false},
+                 {"minimum", "exclusiveMaximum", true},
+                 {"exclusiveMinimum", "maximum", true},
+                 {"exclusiveMinimum", "exclusiveMaximum", true},
+                 {"minLength", "maxLength", false},
+                 {"minItems", "maxItems", false},
+                 {"minProperties", "maxProperties", false},
+                 {"minContains", "maxContains", false}};
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(pairs); i++) {
+        tcall_json least = tcall_json_get(schema, pairs[i].least);
+        tcall_json most = tcall_json_get(schema, pairs[i].most);
+        double low = tcall_json_double(least, 0);
+        double high = tcall_json_double(most, 0);
+        if (tcall_json_type(least) == TCALL_NUMBER &&
+            tcall_json_type(most) == TCALL_NUMBER &&
+            (low > high || (pairs[i].open && low >= high)))
+            ttool_lint_remark_(lint, pairs[i].least,
+                               "is a lower bound that leaves nothing under the "
+                               "upper one: change one of them");
+    }
+}
+
+/* Reports keywords that others may check: here they say nothing. */
+static void ttool_lint_unchecked_(ttool_lint_ *lint, tcall_json schema)
+{
+    if (tcall_json_bool(tcall_json_get(schema, "nullable"), false))
+        ttool_lint_remark_(lint, "nullable",
+                           "is not checked: give null as one of its types");
+    if (tcall_json_type(tcall_json_get(schema, "format")) == TCALL_STRING)
+        ttool_lint_remark_(lint, "format",
+                           "is not checked: say it by pattern or enum, or "
+                           "check it in the tool");
+}
+
+/* Writes an object whose member v is the value. */
+static void ttool_lint_write_v_(tcall_writer *writer, tcall_json value)
+{
+    tcall_write_open(writer, '{');
+    tcall_write_key(writer, "v");
+    tcall_write_json(writer, value);
+    tcall_write_close(writer, '}');
+}
+
+/* Writes parameters of which v has the schema; what it may refer to comes
+ * along. */
+static void ttool_lint_write_holder_(tcall_writer *writer, tcall_json schema,
+                                     tcall_json root)
+{
+    static const char *const along[] = {"$schema", "$defs", "definitions"};
+    size_t i;
+    tcall_write_open(writer, '{');
+    tcall_write_key(writer, "properties");
+    ttool_lint_write_v_(writer, schema);
+    for (i = 0; i < TCALL_ARRAY_LEN(along); i++)
+        if (ttool_lint_has_(root, along[i])) {
+            tcall_write_key(writer, along[i]);
+            tcall_write_json(writer, tcall_json_get(root, along[i]));
+        }
+    tcall_write_close(writer, '}');
+}
+
+/* What a definition lacks until a program gives it. */
+static int ttool_lint_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)cx;
+    (void)args;
+    (void)out;
+    return TCALL_OK;
+}
+
+/* Registers a tool alone, in as much memory as that takes. The caller frees
+ * desc->block. */
+static int ttool_lint_init_(tcall *tc, tcall_desc *desc, tcall_tool *row)
+{
+    int r = TCALL_E_MEMORY;
+    if (!row->run)
+        row->run = ttool_lint_run_;
+    desc->tools = row;
+    desc->tool_count = 1;
+    desc->allow = TCALL_EVERYTHING;
+    desc->block_size = 1 << 16;
+    for (; r == TCALL_E_MEMORY && desc->block_size; desc->block_size *= 4) {
+        free(desc->block);
+        desc->block = malloc(desc->block_size);
+        if (!desc->block)
+            break;
+        if (desc->report)
+            tcall_writer_init(desc->report, desc->report->buf,
+                              desc->report->cap);
+        r = tcall_init(tc, desc);
+    }
+    return r;
+}
+
+/* Does this schema refuse its own default? text has room for both. */
+static bool ttool_lint_refuses_(const ttool_lint_ *lint, tcall_json schema,
+                                char *text, size_t cap)
+{
+    tcall_writer writer;
+    tcall_desc desc;
+    tcall_tool row;
+    tcall_call call;
+    tcall tc;
+    memset(&desc, 0, sizeof desc);
+    memset(&row, 0, sizeof row);
+    memset(&call, 0, sizeof call);
+    tcall_writer_init(&writer, text, cap);
+    ttool_lint_write_holder_(&writer, schema, lint->schema);
+    tcall_write_bytes(&writer, "", 1);
+    row.name = "lint";
+    row.parameters = text;
+    call.name = tcall_str_of(row.name);
+    call.arguments.ptr = text + writer.fill;
+    tcall_writer_init(&writer, text + writer.fill, cap - writer.fill);
+    ttool_lint_write_v_(&writer, tcall_json_get(schema, "default"));
+    call.arguments.len = writer.fill;
+    desc.strict_types = true;
+    if (!writer.error && ttool_lint_init_(&tc, &desc, &row) == TCALL_OK)
+        tcall_hydrate(&tc, &call);
+    free(desc.block);
+    return call.error == TCALL_E_INVALID;
+}
+
+/* Reports a default that its schema refuses. JSON Schema asks nothing of
+ * defaults, and many that are published are wrong. A null is what generators
+ * write for none. References but to definitions are not followed. */
+static void ttool_lint_default_(ttool_lint_ *lint, tcall_json schema)
+{
+    tcall_json value = tcall_json_get(schema, "default");
+    tcall_writer writer;
+    char *text;
+    if (tcall_json_type(value) == TCALL_MISSING ||
+        tcall_json_type(value) == TCALL_NULL)
+        return;
+    tcall_writer_init(&writer, NULL, 0);
+    ttool_lint_write_holder_(&writer, schema, lint->schema);
+    ttool_lint_write_v_(&writer, value);
+    text = (char *)malloc(writer.len + 1);
+    if (text && ttool_lint_refuses_(lint, schema, text, writer.len + 1))
+        ttool_lint_remark_(
+            lint, "default",
+            "is a default that its own schema refuses: change one of them");
+    free(text);
 }
 
 /* Visits the keywords of a schema and of those within. The parser limits how
@@ -366,6 +553,9 @@ static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema)
     if (tcall_json_type(schema) != TCALL_OBJECT)
         return;
     ttool_lint_required_(lint, schema);
+    ttool_lint_bounds_(lint, schema);
+    ttool_lint_unchecked_(lint, schema);
+    ttool_lint_default_(lint, schema);
     for (member = tcall_json_first(schema); member.at;
          member = tcall_json_next(member)) {
         tcall_writer here = lint->pointer;
@@ -505,15 +695,6 @@ static void ttool_lint_strict_(ttool_lint_ *lint, tcall_tool *strict,
 
 /* -- All of a tool -- */
 
-/* What a definition lacks until a program gives it. */
-static int ttool_lint_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
-{
-    (void)cx;
-    (void)args;
-    (void)out;
-    return TCALL_OK;
-}
-
 static tcall_verdict ttool_lint_approve_(void *user, const tcall_call *call)
 {
     (void)user;
@@ -529,27 +710,16 @@ static int ttool_lint_register_(const tcall_tool *tool, char *text, size_t cap)
     tcall_writer report;
     tcall_desc desc;
     tcall tc;
-    int r = TCALL_E_MEMORY;
+    int r;
     memset(&desc, 0, sizeof desc);
-    if (!row.run)
-        row.run = ttool_lint_run_;
-    desc.tools = &row;
-    desc.tool_count = 1;
-    desc.allow = TCALL_EVERYTHING;
     desc.roles = row.roles;
     desc.groups = row.groups;
     desc.approve = ttool_lint_approve_;
     desc.report = &report;
-    for (desc.block_size = 1 << 16; r == TCALL_E_MEMORY && desc.block_size;
-         desc.block_size *= 4) {
-        desc.block = malloc(desc.block_size);
-        if (!desc.block)
-            break;
-        tcall_writer_init(&report, text, cap - 1);
-        r = tcall_init(&tc, &desc);
-        text[report.fill] = '\0';
-        free(desc.block);
-    }
+    tcall_writer_init(&report, text, cap - 1);
+    r = ttool_lint_init_(&tc, &desc, &row);
+    text[report.fill] = '\0';
+    free(desc.block);
     return r;
 }
 
@@ -635,17 +805,16 @@ static char *ttool_lint_text_(const tcall_tool *tool)
 static void ttool_lint_tool_(ttool_lint_ *lint, tcall_tool *strict,
                              size_t strict_count)
 {
-    tcall_json schema;
     void *memory = NULL;
     bool nested = false;
     int parameters = 0;
     char *text = ttool_lint_text_(lint->tool);
     ttool_lint_name_(lint);
     ttool_lint_row_(lint);
-    if (text && ttool_lint_parse_(text, &schema, &memory)) {
+    if (text && ttool_lint_parse_(text, &lint->schema, &memory)) {
         ttool_lint_at_(lint, "/parameters");
-        parameters = ttool_lint_parameters_(lint, schema, 0, &nested);
-        ttool_lint_words_(lint, schema);
+        parameters = ttool_lint_parameters_(lint, lint->schema, 0, &nested);
+        ttool_lint_words_(lint, lint->schema);
         ttool_lint_strict_(lint, strict, strict_count);
     }
     free(memory);

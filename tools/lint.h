@@ -29,9 +29,10 @@ extern "C" {
  * "row" and "schema" (what tcall_init says of the row, or of one of its
  * schemas), "description" (its length), "parameter" (without a description),
  * "keyword" (a member of a schema that is none, but looks like one or like a
- * parameter, or a required name that is no property), "case" (a name that
- * differs from another one only in capitals), "strict" (the provider has no
- * strict mode for this schema). */
+ * parameter, a required name that is no property, bounds that leave nothing
+ * between them, a default that its schema refuses, nullable and format, which
+ * nothing checks), "case" (a name that differs from another one only in
+ * capitals), "strict" (the provider has no strict mode for this schema). */
 typedef struct ttool_finding {
     const char *code;
     const char *provider; /* whose rule it is; NULL: everybody's */

@@ -1156,15 +1156,12 @@ static void number_kind(kind *made, const meaning *what)
     if (is_fixed(what))
         say(&made->name, "fixed(%ld, ", option.fixed);
     else
-        say(&made->name, "number%s(",
-            what->over && what->under ? "_between"
-            : what->over              ? "_over"
-            : what->under             ? "_under"
-                                      : "");
+        say(&made->name, "%s%snumber(", what->over ? "over(" : "",
+            what->under ? "under(" : "");
     say_limit(&made->name, what->least, "TCALL_NO_MINIMUM");
     say(&made->name, ", ");
     say_limit(&made->name, what->most, "TCALL_NO_MAXIMUM");
-    say(&made->name, ")");
+    say(&made->name, ")%s%s", what->over ? ")" : "", what->under ? ")" : "");
 }
 
 /* Returns the length of a default that is a text, else 0. */

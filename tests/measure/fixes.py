@@ -40,9 +40,7 @@ FIXES = {
                     "    if (r < 0)\n",
         "    tc->ready = true;\n    tc->busy = NULL;\n    if (false)\n"),
     "arguments that cannot be an object": (
-        "schema_review", "    if (arguments)\n        tcall_sr_object_(&review);", "    (void)arguments;"),
-    "required and forbidden": (
-        "schema_review", "    tcall_sr_names_(review, schema);\n", ""),
+        "registry", "        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))", "        true)"),
     "names that systems have taken": (
         "tools", "tool->name && tcall_is_reserved_(tool->name)", "false"),
     "a tool that nobody can call": ("tools", "if (out && withheld) {", "if (false) {"),
@@ -159,7 +157,7 @@ FIXES = {
     "what another validator says": (
         "call", "    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);\n", ""),
     "a title that is not told": (
-        "records", "    if (result->title.len)\n", "    if (false)\n"),
+        "context", "    if (title.len) {\n", "    if (false) {\n"),
     "a reason that is overwritten": (
         "run", "tcall_keep_reason_(cx, tcall_output(cx));", "cx->failure.reason = tcall_output(cx);"),
     "a failure that is no JSON in small room": (

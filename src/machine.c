@@ -1,0 +1,1094 @@
+#pragma once
+#include "machine.h"
+#include "syntax.c"
+#include "store.c"
+#include "node.c"
+
+/* ==========================================================================
+ * >>machine
+ *
+ * A value begins: the frames around it push one frame for each node that is for
+ * it, these push those that their rows bring. It ends: each answers, the last
+ * first, and tells its parent. What rows do stands in >>rows and is reached
+ * through the table that the target names; a shape is a run of one frame and
+ * needs none of it.
+ */
+
+#ifndef TOOLCALL_NO_SCHEMA
+
+enum { /* what a frame's verdict is to its parent */
+       TCALL_ROLE_AND_,
+       TCALL_ROLE_COUNT_,
+       TCALL_ROLE_IF_,
+       TCALL_ROLE_THEN_,
+       TCALL_ROLE_ELSE_,
+       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+};
+
+enum {
+    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
+                              * its business */
+    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
+    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+};
+
+#define TCALL_NO_FRAME_ 0xFFFF
+/* Of frames: their misfits are nobody's business. */
+#define TCALL_QUIET_ 0xFFFF
+
+/* One node at work on a value. 24 bytes on 32 bits. */
+struct tcall_frame_ {
+    uint8_t role, flags;
+    uint16_t parent; /* the frame that is told */
+    const tcall_node *node;
+    const tcall_row *by; /* the row that brought it; of a group: its own */
+    uint32_t came;       /* members, by their index, the first 32 */
+    uint16_t branch;     /* the frame that began its branch; 0: none */
+    uint16_t count;      /* the member at hand; of a group: verdicts */
+    uint32_t met;        /* required members that came */
+};
+
+/* A shape at work on a value: alone, for a shape has no branches. It begins as
+ * a frame does. */
+typedef struct tcall_place_ {
+    uint8_t role, flags;
+    uint16_t member; /* of an object: the one at hand */
+    const tcall_shape *shape;
+    const tcall_object *object; /* of an object */
+    char *base;                 /* where the value is kept, or NULL */
+} tcall_place_;
+
+/* A slot of the arena. A group is followed by the misfits that it keeps. */
+union tcall_slot_ {
+    tcall_frame_ frame;
+    tcall_place_ place;
+    tcall_fault kept;
+};
+
+/* An object or array that is open. 16 bytes. */
+struct tcall_open_ {
+    uint16_t first, last; /* its run of frames */
+    uint32_t count;       /* members or items so far */
+    uint32_t at;          /* in the text */
+    uint32_t names;       /* that no frame knows, by hash; all: look for two
+                           * that are alike */
+};
+
+/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+struct tcall_rows {
+    /* A value begins: pushes what the frames around have for it. */
+    void (*enter)(tcall_machine *m);
+    /* Pushes what the rows of the run bring. */
+    void (*expand)(tcall_machine *m);
+    /* An object or array opens. */
+    void (*opens)(tcall_machine *m);
+    /* A name is complete: returns whether a frame knows it. */
+    bool (*name)(tcall_machine *m);
+    /* A value is complete. */
+    void (*ends)(tcall_machine *m, uint8_t types);
+    /* The types that the run admits. */
+    uint8_t (*admitted)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. */
+    bool (*drop)(tcall_machine *m);
+};
+
+TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
+{
+    return m->syntax.error == TCALL_OK;
+}
+
+/* Ends the reading. The first error stays. */
+TCALL_SHARED_ void tcall_machine_stop_(tcall_machine *m, int error)
+{
+    if (!tcall_machine_going_(m))
+        return;
+    m->error = m->syntax.error = error;
+    m->syntax.halt = true;
+}
+
+/* Takes so many steps off the budget. */
+TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
+{
+    if (m->steps < 0 || steps > (size_t)m->steps)
+        tcall_machine_stop_(m, TCALL_E_BUDGET);
+    else
+        m->steps -= (int32_t)steps;
+}
+
+/* The rest of the arena. */
+TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
+{
+    char *from = (char *)&m->slot[m->frames];
+    *size = (size_t)((char *)m->open - from);
+    return from;
+}
+
+/* ---- checked text ---- */
+
+/* Writes to it. One byte is left for its end. What is written may stand behind
+ * it in the same memory. */
+static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
+{
+    if (len < m->is.size - m->len) {
+        memmove(m->text + m->len, bytes, len);
+        m->len += len;
+    } else {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    }
+}
+
+static inline void tcall_machine_put_char_(tcall_machine *m, char c)
+{
+    if (m->len + 1 < m->is.size)
+        m->text[m->len++] = c;
+    else
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+}
+
+/* Writes a character that needs an escape. */
+TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
+                                                       uint8_t code)
+{
+    static const char letters[] TCALL_FLASH_ = "btn\0fr";
+    char escape[] = "\\u0000";
+    size_t len = 2;
+    escape[1] = (char)code;
+    if (code < 0x20)
+        escape[1] =
+            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
+    if (!escape[1]) {
+        escape[1] = 'u';
+        escape[4] = (char)('0' + (code >> 4));
+        code &= 15;
+        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
+        len = 6;
+    }
+    tcall_machine_put_(m, escape, len);
+}
+
+/* Writes decoded bytes of a string. What was escaped comes alone. */
+static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
+                                       size_t len)
+{
+    uint8_t code = (uint8_t)*bytes;
+    if (len > 1) {
+        tcall_machine_put_(m, bytes, len);
+    } else if (code >= 0x20 && code != '"' && code != '\\') {
+        tcall_machine_put_char_(m, (char)code);
+    } else {
+        tcall_machine_put_escaped_(m, code);
+        m->nul = m->nul || !code;
+        if (!code && m->is.for_c)
+            tcall_machine_stop_(m, TCALL_E_NUL);
+    }
+}
+
+/* ---- frames ---- */
+
+/* Takes the next slot. Where the arena is full it is one that counts for
+ * nothing. */
+static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
+{
+    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
+        m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else
+        m->frames++;
+    return slot;
+}
+
+/* Pushes a frame that belongs to no branch. */
+TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
+                                                const tcall_node *node,
+                                                const tcall_row *by,
+                                                uint16_t parent)
+{
+    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
+    f->role = TCALL_ROLE_AND_;
+    f->flags = 0;
+    f->parent = parent;
+    f->node = node;
+    f->by = by;
+    f->came = 0;
+    f->branch = 0;
+    f->count = TCALL_NO_FRAME_;
+    f->met = 0;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return f;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* The number at hand. */
+TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+{
+    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+}
+
+/* ---- shapes ---- */
+
+/* Of an object whose shape is none. */
+static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* Notes what is wrong with the value or name at an offset, if anything. */
+static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
+                                uint8_t code, uint32_t at, size_t count)
+{
+#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
+    static const uint8_t keywords[] TCALL_FLASH_ = {0,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+                                                    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+    };
+    tcall_fault fault;
+    if (!code)
+        return;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(keywords + code);
+    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+    fault.at = at;
+    fault.shape = place->shape;
+    fault.object = place->object;
+    tcall_machine_note_(m, &fault);
+}
+
+static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
+                               const tcall_object *object, char *base)
+{
+    tcall_place_ *place = &tcall_machine_slot_(m)->place;
+    place->role = TCALL_ROLE_AND_;
+    place->flags = TCALL_FRAME_PLACE_;
+    place->member = TCALL_NO_MEMBER_;
+    place->shape = shape;
+    place->base = base;
+    place->object = object;
+    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        place->object =
+            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+}
+
+/* Pushes what is to be read, be it a hole. */
+static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+{
+    tcall_target filled = *target;
+    if (target->shape && m->is.hole &&
+        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
+        m->is.hole(m, &filled);
+    if (filled.node) {
+        m->is.target.rows = filled.rows;
+        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
+    } else if (filled.object) {
+        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
+                           (char *)filled.out);
+    } else if (filled.shape) {
+        tcall_shapes_push_(
+            m, filled.shape, NULL,
+            tcall_store_place_(filled.shape, (char *)filled.out));
+    }
+}
+
+/* Gives the item of a list that begins. The first one too many is noted. */
+static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
+                               tcall_target *target)
+{
+    const tcall_shape *list = place->shape;
+    uint32_t index = m->open->count - 1;
+    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
+    if (index < high) {
+        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+        if (place->base)
+            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
+                          (size_t)index * TCALL_FETCH_16_(&list->size);
+    } else if (index == high) {
+        tcall_shapes_fault_(m, place,
+                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                                ? TCALL_MISFIT_ROOM
+                                : TCALL_MISFIT_MAX_ITEMS,
+                            m->open->at, 0);
+    }
+}
+
+static void tcall_shapes_enter_(tcall_machine *m)
+{
+    const tcall_place_ *place = &m->slot[m->open->first].place;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (place->object && place->member != TCALL_NO_MEMBER_) {
+        target.shape =
+            place->member +
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
+        target.out = place->base;
+    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
+        tcall_shapes_item_(m, place, &target);
+    }
+    tcall_machine_target_(m, &target);
+}
+
+static void tcall_shapes_opens_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->first].place;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
+        place->flags |= TCALL_FRAME_DEAD_;
+        place->object = NULL;
+    } else if (place->object) {
+        tcall_store_object_(place->object, place->base);
+    }
+}
+
+/* Looks for the name or word at hand in a list of so many. Returns its index,
+ * or -1. */
+static int tcall_shapes_word_(const tcall_machine *m, const char *list,
+                              uint8_t count)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    tcall_words_ words;
+    tcall_words_begin_(&words, list, count);
+    while (at < end) {
+        char bytes[4];
+        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
+    }
+    return tcall_words_end_(&words) ? words.index : -1;
+}
+
+static bool tcall_shapes_name_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_object *object = place->object;
+    int member;
+    place->member = TCALL_NO_MEMBER_;
+    if (!object)
+        return false;
+    member = tcall_shapes_word_(
+        m, TCALL_FETCH_POINTER_(const char *, &object->names),
+        TCALL_FETCH_8_(&object->count));
+    if (member < 0) {
+        if (!TCALL_FETCH_8_(&object->open))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
+        return false;
+    }
+    if (tcall_store_member_(object, place->base, (uint8_t)member))
+        place->member = (uint16_t)member;
+    else
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
+    return true;
+}
+
+/* Decodes the string at hand into its place. */
+static void tcall_shapes_copy_(const tcall_machine *m, char *to)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    if (m->length == inner.len) { /* nothing in it is escaped */
+        memcpy(to, at, inner.len);
+        return;
+    }
+    while (at < end)
+        to += tcall_text_char_(&at, to);
+}
+
+static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_text_into_ text;
+    uint8_t code;
+    text.to = place->base;
+    text.len = m->length;
+    text.followed = m->followed;
+    if (m->nul && place->base)
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
+    code = tcall_store_text_end_(place->shape, &text);
+    if (!code && place->base)
+        tcall_shapes_copy_(m, place->base);
+    return code;
+}
+
+static uint8_t tcall_shapes_choice_(const tcall_machine *m,
+                                    const tcall_place_ *place)
+{
+    const tcall_shape *shape = place->shape;
+    int index =
+        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    if (place->base)
+        *place->base = (char)(index < 0 ? 255 : index);
+    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+               ? TCALL_MISFIT_ENUM
+               : TCALL_FITS;
+}
+
+static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_num_ num = tcall_machine_num_(m);
+    tcall_units_ units;
+    uint8_t code = tcall_store_units_(place->shape, &num, &units);
+    if (place->base) {
+        tcall_shapes_fault_(m, place, code, m->token, 0);
+        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    }
+    return code;
+}
+
+static uint8_t tcall_shapes_list_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
+    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
+
+/* Looks after the members that did not come. */
+static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++)
+        if (!tcall_store_member_end_(object, place->base, i))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
+}
+
+/* Keeps the text of a value. */
+static uint8_t tcall_shapes_json_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    size_t len = m->len - m->token;
+    bool room = len < TCALL_FETCH_16_(&place->shape->size);
+    if (!place->base)
+        return TCALL_FITS;
+    if (room)
+        memcpy(place->base, m->text + m->token, len);
+    place->base[room ? len : 0] = '\0'; /* half a value is none */
+    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
+}
+
+/* A value that is null counts as not given. */
+static void tcall_shapes_null_(const tcall_machine *m,
+                               const tcall_place_ *place)
+{
+    const tcall_place_ *around;
+    if (!m->syntax.depth)
+        return;
+    around = &m->slot[m->open->first].place;
+    if (around->object)
+        tcall_store_null_(around->base, (uint8_t)around->member);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
+}
+
+static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
+{
+    const tcall_place_ *place = &m->slot[m->first].place;
+    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
+        code = TCALL_MISFIT_TYPE;
+    else if (kind == TCALL_KIND_JSON)
+        code = tcall_shapes_json_(m, place);
+    else if (kind == TCALL_KIND_ANY)
+        code = TCALL_FITS;
+    else if (types == TCALL_SHAPE_NULL)
+        tcall_shapes_null_(m, place);
+    else if (kind == TCALL_KIND_OBJECT)
+        tcall_shapes_object_(m, place);
+    else if (kind == TCALL_KIND_LIST)
+        code = tcall_shapes_list_(m, place);
+    else if (kind == TCALL_KIND_TEXT)
+        code = tcall_shapes_text_(m, place);
+    else if (kind == TCALL_KIND_CHOICE)
+        code = tcall_shapes_choice_(m, place);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = m->text[m->token] == 't';
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        code = tcall_shapes_number_(m, place);
+    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
+}
+
+static uint8_t tcall_shapes_admitted_(tcall_machine *m)
+{
+    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+static bool tcall_shapes_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = &m->slot[m->open->first].place;
+    const tcall_object *object = around->object;
+    const tcall_shape *member;
+    if (!object || around->member == TCALL_NO_MEMBER_)
+        return false;
+    member = around->member +
+             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
+        return false;
+    tcall_store_null_(around->base, (uint8_t)around->member);
+    tcall_store_null_(tcall_store_came_(object, around->base),
+                      (uint8_t)around->member);
+    return true;
+}
+
+static const tcall_rows tcall_shapes_ = {
+    tcall_shapes_enter_, NULL,
+    tcall_shapes_opens_, tcall_shapes_name_,
+    tcall_shapes_ends_,  tcall_shapes_admitted_,
+    tcall_shapes_drop_};
+
+/* What the frames of a run do, of which this is the first. */
+static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
+                                                  uint16_t first)
+{
+    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
+                                                           : m->is.target.rows;
+}
+
+/* ---- two that are alike ---- */
+
+/* The hash of a value or name in the text. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
+
+typedef struct tcall_seen_ {
+    uint32_t hash, at; /* 0: free */
+} tcall_seen_;
+
+/* Returns the name or item after this one. */
+static const char *tcall_machine_after_(const char *container, const char *at)
+{
+    return tcall_text_after_(
+        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
+}
+
+/* Notes the name or item at an offset. Returns whether one that is alike was
+ * noted before. */
+static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
+                               size_t slots, uint32_t hash, uint32_t at,
+                               tcall_alike_ alike)
+{
+    const char *text = m->text + m->open->at;
+    size_t k = hash / 7 % slots;
+    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
+        tcall_machine_costs_(m, 1);
+        if (!tcall_machine_going_(m) ||
+            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            return true;
+    }
+    seen[k].hash = hash;
+    seen[k].at = at;
+    return false;
+}
+
+/* Returns the second of two names, or items, of the container that ends which
+ * are alike, or NULL. They go into a table in the rest of the arena; where it
+ * is too small for all of them, into several, one after the other. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
+{
+    const char *text = m->text + m->open->at, *at = NULL;
+    uint16_t frames = m->frames;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    if (slots > size / 2 / sizeof *seen)
+        slots = size / 2 / sizeof *seen;
+    size = slots * sizeof *seen / sizeof *m->slot + 1;
+    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return NULL;
+    }
+    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
+    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
+    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+        memset(seen, 0, slots * sizeof *seen);
+        for (at = tcall_text_first_(text); at;
+             at = tcall_machine_after_(text, at)) {
+            uint32_t hash = hash_of(at);
+            if (hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
+                                   alike))
+                break;
+        }
+    }
+    m->frames = frames;
+    return at;
+}
+
+/* Names have one spelling in the text. */
+static uint32_t tcall_machine_name_hash_(const char *at)
+{
+    return tcall_hash_(tcall_text_verbatim_(at));
+}
+
+static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
+                                     const char *b)
+{
+    tcall_str name = tcall_text_verbatim_(a);
+    (void)m;
+    return memcmp(name.ptr, b, name.len) == 0;
+}
+
+/* ---- what the recogniser tells ---- */
+
+/* How many bytes are not the first of a character. */
+static size_t tcall_machine_followed_(const char *bytes, size_t len)
+{
+    size_t followed = 0;
+    while (len--)
+        followed += ((unsigned char)*bytes++ & 0xC0) == 0x80;
+    return followed;
+}
+
+static uint8_t tcall_machine_types_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default: return TCALL_SHAPE_NUMBER;
+    }
+}
+
+/* A name is complete: which frames know it? Of the others mostly a hash says
+ * that they did not come before. */
+static void tcall_machine_name_ends_(tcall_machine *m)
+{
+    tcall_open_ *open = m->open;
+    bool known = false;
+    m->named = false;
+    m->first = m->frames;
+    if (open->last > open->first)
+        known = tcall_machine_do_(m, open->first)->name(m);
+    if (!known) {
+        const char *quote = m->text + m->token;
+        tcall_str name = tcall_slice_(quote, m->len - m->token);
+        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
+    }
+}
+
+static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!m->named) {
+        if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
+        m->key = m->token = (uint32_t)m->len;
+        m->named = true;
+        m->length = m->followed = 0;
+        tcall_machine_put_char_(m, '"');
+    }
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    m->length += len;
+    if (s->wide)
+        m->followed += tcall_machine_followed_(name, len);
+    if (last) {
+        tcall_machine_put_char_(m, '"');
+        if (tcall_machine_going_(m))
+            tcall_machine_name_ends_(m);
+    }
+    return true;
+}
+
+/* A value begins in the text: after a colon, or, as an item, after a comma. */
+static inline void tcall_machine_item_(tcall_machine *m)
+{
+    if (m->syntax.depth && !m->inner) {
+        if (m->syntax.object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
+    }
+    m->token = (uint32_t)m->len;
+}
+
+/* Pushes the frames of a value. Mostly its name said already which node alone
+ * is for it. */
+static inline void tcall_machine_enter_(tcall_machine *m)
+{
+    const tcall_open_ *open = m->open;
+    m->first = m->frames;
+    if (m->sole) {
+        const tcall_frame_ *f = &m->slot[open->first].frame;
+        uint16_t branch = f->branch;
+        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
+            branch;
+        m->sole = NULL;
+    } else if (!m->syntax.depth) {
+        tcall_machine_target_(m, &m->is.target);
+    } else if (open->last > open->first) {
+        tcall_machine_do_(m, open->first)->enter(m);
+    }
+    if (m->brings)
+        m->is.target.rows->expand(m);
+    if (m->peak < m->frames)
+        m->peak = m->frames;
+}
+
+static void tcall_machine_open_(tcall_machine *m, char first)
+{
+    tcall_open_ *open = m->open - 1;
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return;
+    }
+    m->open = open;
+    open->first = m->first;
+    open->last = m->frames;
+    open->count = 0;
+    open->at = m->token;
+    open->names = 0;
+    tcall_machine_put_char_(m, first);
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)->opens(m);
+    m->types = 0; /* what ends next without a beginning is a container */
+}
+
+static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return TCALL_SKIP_;
+    m->types = tcall_machine_types_(first);
+    tcall_machine_item_(m);
+    tcall_machine_enter_(m);
+    if (first == '"') {
+        m->length = m->followed = 0;
+        m->nul = false;
+        tcall_machine_put_char_(m, '"');
+    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
+               s->depth < TOOLCALL_MAX_DEPTH) {
+        tcall_machine_open_(m, first);
+    }
+    m->inner = false;
+    return TCALL_HEAR_;
+}
+
+static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return;
+    if (m->types != TCALL_SHAPE_STRING) {
+        tcall_machine_put_(m, bytes, len);
+        return;
+    }
+    if (s->wide)
+        m->followed += tcall_machine_followed_(bytes, len);
+    m->length += len;
+    tcall_machine_put_decoded_(m, bytes, len);
+}
+
+/* Reads a short number: the whole one that is not above it, and whether it is
+ * more than that. Such numbers need no decimal arithmetic. */
+static void tcall_machine_short_(tcall_machine *m)
+{
+    const char *at = m->text + m->token, *end = m->text + m->len;
+    bool minus = *at == '-';
+    int32_t whole = 0;
+    m->more = false;
+    m->known = end - at <= 9;
+    for (at += minus; m->known && at < end && *at != '.'; at++) {
+        m->known = tcall_is_digit_(*at); /* or it has an exponent */
+        whole = whole * 10 + (*at - '0');
+    }
+    for (; m->known && at < end; at++) {
+        m->known = *at <= '9';
+        m->more = m->more || *at > '0'; /* the point is less */
+    }
+    m->whole = minus ? -whole - m->more : whole;
+}
+
+/* Returns the types of the number at hand. */
+static uint8_t tcall_machine_number_(tcall_machine *m)
+{
+    tcall_num_ num;
+    tcall_machine_short_(m);
+    if (m->known)
+        return m->more ? TCALL_SHAPE_NUMBER
+                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_machine_num_(m);
+    if (m->is.for_c && !tcall_num_in_range_(
+                           tcall_slice_(m->text + m->token, m->len - m->token)))
+        tcall_machine_stop_(m, TCALL_E_RANGE);
+    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                     : TCALL_SHAPE_NUMBER;
+}
+
+/* Reads what stands in the text itself, which is written over what was read. */
+static void tcall_machine_again_(tcall_machine *m)
+{
+    const char *from = m->text + m->again;
+    size_t len = m->again_end - m->again;
+    m->again_end = 0;
+    m->inner = true;
+    m->mended = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, len);
+    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
+        tcall_syntax_feed_(&m->syntax, " ", 1);
+    m->mended = false;
+}
+
+static void tcall_machine_scalar_(tcall_machine *m)
+{
+    uint8_t types = m->types;
+    if (types == TCALL_SHAPE_STRING)
+        tcall_machine_put_char_(m, '"');
+    m->types = 0;
+    m->text[m->len] = '\0';
+    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+        types = tcall_machine_number_(m);
+    if (!tcall_machine_going_(m) ||
+        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        return;
+    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
+        !m->mended && m->is.coerce(m, types)) {
+        if (m->again_end)
+            tcall_machine_again_(m);
+        return;
+    }
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)->ends(m, types);
+    m->frames = m->first;
+}
+
+static void tcall_machine_closes_(tcall_machine *m)
+{
+    const tcall_open_ *open = m->open;
+    bool object = m->text[open->at] == '{';
+    tcall_machine_put_char_(m, object ? '}' : ']');
+    if (!tcall_machine_going_(m))
+        return;
+    m->text[m->len] = '\0';
+    m->token = open->at;
+    m->first = open->first;
+    if (object && open->names == UINT32_MAX &&
+        tcall_machine_twice_(m, tcall_machine_name_hash_,
+                             tcall_machine_same_name_))
+        tcall_machine_stop_(m, TCALL_E_DUPLICATE);
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)
+            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    m->frames = m->first;
+    m->open++;
+}
+
+static void tcall_machine_ends_(tcall_syntax_ *s)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return;
+    if (m->types)
+        tcall_machine_scalar_(m);
+    else
+        tcall_machine_closes_(m);
+}
+
+static const tcall_syntax_user_ tcall_machine_user_ = {
+    tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
+    tcall_machine_ends_};
+
+/* ---- coercion ---- */
+
+/* What is told of a value is nobody's business: it is only recognised. */
+static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+static const tcall_syntax_user_ tcall_machine_skips_ = {
+    NULL, tcall_machine_skip_, NULL, NULL};
+
+/* Whether the content of a string is one JSON value, and nothing before it. */
+static bool tcall_machine_is_json_(const char *at, const char *end)
+{
+    tcall_syntax_ inner;
+    tcall_syntax_begin_(&inner, &tcall_machine_skips_);
+    while (at < end && !inner.error) {
+        char bytes[4];
+        const char *from = at;
+        while (at < end && *at != '\\')
+            at++;
+        tcall_syntax_feed_(&inner, from, (size_t)(at - from));
+        if (at < end && !inner.error)
+            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
+    }
+    return tcall_syntax_end_(&inner) == TCALL_OK;
+}
+
+/* The types of a number that a string holds. */
+static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+{
+    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+        return 0;
+    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
+        memchr(at, 'E', len))
+        return TCALL_SHAPE_NUMBER;
+    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+}
+
+/* Returns the types of the JSON value that the string at hand holds, 0: none.
+ */
+static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+{
+    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
+    size_t len = (size_t)(end - at);
+    uint8_t types;
+    if (len == 0 || tcall_is_space_(*at))
+        return 0;
+    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
+        (len == 5 && memcmp(at, "False", 5) == 0))
+        return TCALL_SHAPE_BOOLEAN;
+    types = tcall_machine_types_(*at);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        !tcall_machine_is_json_(at, end))
+        return 0;
+    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
+        return types;
+    if (tcall_is_space_(end[-1]))
+        return 0;
+    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
+                                       : types;
+}
+
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+{
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        m->coercions[m->coercion_count].at = at;
+        m->coercions[m->coercion_count].how = how;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
+}
+
+/* Decodes the string at hand where it stands, to be read again. */
+static void tcall_machine_decode_(tcall_machine *m)
+{
+    char *to = m->text + m->token + 1;
+    const char *at = to, *end = m->text + m->len - 1;
+    uint8_t how =
+        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
+    m->again = m->token + 1;
+    if (how == TCALL_COERCED_WORD_)
+        *to = (char)(*to | 0x20);
+    while (at < end) {
+        char bytes[4];
+        size_t len = tcall_text_char_(&at, bytes);
+        memcpy(to, bytes, len);
+        to += len;
+    }
+    m->again_end = (uint32_t)(to - m->text);
+    tcall_machine_coerced_(m, m->token, how);
+    m->len = m->token;
+}
+
+/* Takes the member at hand back: it is null, and may be absent. */
+static bool tcall_machine_drops_(tcall_machine *m)
+{
+    if (!m->syntax.object || m->open->last == m->open->first ||
+        !tcall_machine_do_(m, m->open->first)->drop(m))
+        return false;
+    m->len = m->key - (--m->open->count > 0);
+    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    return true;
+}
+
+bool tcall_coerce(tcall_machine *m, uint8_t types)
+{
+    uint8_t admitted = TCALL_SHAPE_ANY;
+    if (m->frames > m->first) {
+        if (m->frames == m->first + 1 &&
+            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
+            m->slot[m->first].frame.node->types == types)
+            return false; /* mostly it is what alone may come */
+        admitted = tcall_machine_do_(m, m->first)->admitted(m);
+    }
+    if (m->is.object && !m->syntax.depth)
+        admitted &= TCALL_SHAPE_OBJECT;
+    if (admitted & types ||
+        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
+                                   : !(tcall_machine_meaning_(m) & admitted)))
+        return false;
+    if (types == TCALL_SHAPE_STRING)
+        tcall_machine_decode_(m);
+    m->frames = m->first;
+    return true;
+}
+
+/* ---- the door ---- */
+
+int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &machine->syntax;
+    size_t at = 0;
+    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
+        at = 1;
+    while (at < len && !s->error)
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    machine->at += at;
+    if (s->error)
+        machine->error = s->error;
+    return machine->error;
+}
+
+int tcall_machine_end(tcall_machine *machine)
+{
+    int error = tcall_syntax_end_(&machine->syntax);
+    if (error)
+        machine->error = error;
+    else if (machine->is.object && *machine->text != '{')
+        machine->error = TCALL_E_NOT_OBJECT;
+    else if (machine->failed && !machine->error)
+        machine->error = TCALL_E_INVALID;
+    return machine->error;
+}
+
+int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
+{
+    size_t words = desc->arena_size / sizeof(void *);
+    memset(machine, 0, sizeof *machine);
+    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    machine->is = *desc;
+    machine->text = desc->text;
+    machine->slot = (tcall_slot_ *)desc->arena;
+    machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->steps = TOOLCALL_MAX_STEPS;
+    if (!desc->text || !desc->arena ||
+        (desc->target.node && !desc->target.rows))
+        tcall_machine_stop_(machine, TCALL_E_USAGE);
+    else if (!desc->size ||
+             words * sizeof(void *) <
+                 3 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
+        tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    return machine->error;
+}
+
+#endif /* TOOLCALL_NO_SCHEMA */
