@@ -1439,7 +1439,8 @@ TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 TCALL_API int tcall_json_count(tcall_json v);
 /* Visits the elements of an array or the values of an object:
  * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
- * latter, and is empty for any other value. */
+ * latter, decoded and terminated as tcall_json_string is, and is empty for any
+ * other value. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
@@ -1447,8 +1448,7 @@ TCALL_API tcall_str tcall_json_key(tcall_json v);
  * fallback for every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice, which also holds what follows a U+0000 (no arguments
- * have any); of a number, true, false or null its text. Neither it nor a key
- * needs a NUL behind it. */
+ * have any); of a number, true, false or null its text, which nothing ends. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
@@ -7730,18 +7730,9 @@ tcall_json tcall_json_next(tcall_json v)
     return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
-/* Returns a string, decoded. */
-static tcall_str tcall_json_decoded_(const char *string)
-{
-    tcall_str text = tcall_text_inner_(string);
-    bool plain =
-        *string != '"' || !text.len || !memchr(text.ptr, '\\', text.len);
-    return plain ? text : tcall_text_decode_(string);
-}
-
 tcall_str tcall_json_key(tcall_json v)
 {
-    return v.key ? tcall_json_decoded_(v.key) : tcall_slice_(NULL, 0);
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
@@ -7770,7 +7761,7 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return type == TCALL_STRING ? tcall_json_decoded_(v.at)
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
                                 : tcall_text_verbatim_(v.at);
 }
 

@@ -130,18 +130,9 @@ tcall_json tcall_json_next(tcall_json v)
     return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
-/* Returns a string, decoded. */
-static tcall_str tcall_json_decoded_(const char *string)
-{
-    tcall_str text = tcall_text_inner_(string);
-    bool plain =
-        *string != '"' || !text.len || !memchr(text.ptr, '\\', text.len);
-    return plain ? text : tcall_text_decode_(string);
-}
-
 tcall_str tcall_json_key(tcall_json v)
 {
-    return v.key ? tcall_json_decoded_(v.key) : tcall_slice_(NULL, 0);
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
@@ -170,7 +161,7 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return type == TCALL_STRING ? tcall_json_decoded_(v.at)
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
                                 : tcall_text_verbatim_(v.at);
 }
 

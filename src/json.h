@@ -36,7 +36,8 @@ TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 TCALL_API int tcall_json_count(tcall_json v);
 /* Visits the elements of an array or the values of an object:
  * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
- * latter, and is empty for any other value. */
+ * latter, decoded and terminated as tcall_json_string is, and is empty for any
+ * other value. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
@@ -44,8 +45,7 @@ TCALL_API tcall_str tcall_json_key(tcall_json v);
  * fallback for every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
 /* The same as a slice, which also holds what follows a U+0000 (no arguments
- * have any); of a number, true, false or null its text. Neither it nor a key
- * needs a NUL behind it. */
+ * have any); of a number, true, false or null its text, which nothing ends. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Returns an integer value (also 5.0 and 5e2); fallback for fractions and

@@ -1286,7 +1286,7 @@ static void say_number(buffer *to, tcall_json number)
 {
     tcall_str digits = tcall_json_str(number);
     add(to, digits.ptr, digits.len);
-    if (digits.len > 15 && !strpbrk(digits.ptr, ".eE"))
+    if (digits.len > 15 && strcspn(digits.ptr, ".eE") >= digits.len)
         say(to, ".0"); /* no integer of C, or none that a double holds */
 }
 
