@@ -985,7 +985,7 @@ static void tcall_sc_names_done_(tcall_node *node)
         i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             members[i].node.flags |= TCALL_NODE_MUST_;
-        if (i >= 32)
+        else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
         i = (uint16_t)(i < list->count ? i + 1 : 0);
     }
