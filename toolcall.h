@@ -2564,8 +2564,10 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was */
+    /* private: the arguments with what was injected; missing: nothing was.
+     * What masks them in a text, so that only who injects links it. */
     tcall_json injected;
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -17194,8 +17196,8 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  */
 
 /* Sends an event about a call, unless nobody listens. */
-TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
-                                    tcall_event_kind kind, tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -17239,13 +17241,10 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    if (cx->at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (cx->end)
-        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -17254,6 +17253,15 @@ int tcall_release(tcall *tc, tcall_call *call)
         tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    if (call->cx.end)
+        call->cx.end(call);
+    tcall_let_go_(tc, call);
     return TCALL_OK;
 }
 
@@ -17975,8 +17983,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 
 /* Masks in a text of the tool, in its place, what hooks injected: nobody else
  * is to see it. Returns how long the text is then. */
-TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
-                                                 tcall_str text)
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
     const tcall_json args = cx->injected;
     int i;
@@ -17989,6 +17996,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
                                         tcall_json_str(value).ptr);
     }
     return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
 }
 
 /* Tells what the tool says. Where something was injected a copy is told; what
@@ -18245,6 +18258,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     if (error < 0)
         return error;
     cx->injected = run->args;
+    cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
 }
@@ -20268,7 +20282,7 @@ static void tcall_end_(tcall_call *call)
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->tc = tc;
@@ -20315,7 +20329,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     return tcall_slice_(room, out.fill);
 }
 
-static void tcall_tell_error_(tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
 }
@@ -20467,7 +20481,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
-        tcall_release(tc, own);
+        tcall_let_go_(tc, own);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
@@ -26663,7 +26677,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_release(agent->desc.tc, call);
+            tcall_let_go_(agent->desc.tc, call);
             block->need = need;
             break;
         }
