@@ -38,8 +38,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 
 /* Masks in a text of the tool, in its place, what hooks injected: nobody else
  * is to see it. Returns how long the text is then. */
-TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
-                                                 tcall_str text)
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
     const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
@@ -51,6 +50,12 @@ TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
                                         tcall_text_decode_(at).ptr);
     }
     return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
 }
 
 /* Tells what the tool says. Where something was injected a copy is told; what
@@ -307,6 +312,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     if (error < 0)
         return error;
     cx->injected = run->args;
+    cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
 }

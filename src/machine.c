@@ -933,12 +933,12 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     tcall_syntax_begin_(&inner, &tcall_machine_skips_);
     while (at < end && !inner.error) {
         char bytes[4];
-        const char *from = at;
-        while (at < end && *at != '\\')
-            at++;
-        tcall_syntax_feed_(&inner, from, (size_t)(at - from));
-        if (at < end && !inner.error)
+        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
+        if (stop == at)
             tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
+        else
+            at += tcall_syntax_feed_(&inner, at,
+                                     (size_t)((stop ? stop : end) - at));
     }
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }

@@ -25,6 +25,7 @@ int probe_schema(FILE *in, FILE *out);
 
 /* probe_read.c */
 const tcall_provider *probe_provider(const char *name);
+const tcall_text_calls *probe_text_calls(tcall_json value);
 int probe_read_out(void *user, const char *bytes, size_t len);
 int probe_read(int argc, char **argv, FILE *in, FILE *out);
 

@@ -459,6 +459,7 @@ static void read_descs(conversation *c, tcall_json in)
     agent->system = tcall_json_string(tcall_json_get(in, "system"), NULL);
     agent->extra = tcall_json_string(tcall_json_get(in, "extra"), NULL);
     agent->stream = tcall_json_bool(tcall_json_get(in, "stream"), false);
+    agent->text_calls = probe_text_calls(tcall_json_get(in, "text_calls"));
     agent->allow_repeat = !tcall_json_bool(tcall_json_get(in, "loops"), true);
     agent->max_rounds = tcall_json_int(tcall_json_get(limits, "rounds"), 0);
     agent->max_calls = tcall_json_int(tcall_json_get(limits, "calls"), 0);

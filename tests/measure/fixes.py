@@ -125,7 +125,7 @@ FIXES = {
     "a person who is never asked again": (
         "agent_calls", "cx->stop < 0 || cx->asks ||", "cx->stop < 0 ||"),
     "a released call that keeps its place": (
-        "call", "    if (cx->end)\n        cx->end(call);\n", ""),
+        "call", "    if (call->cx.end)\n        call->cx.end(call);\n", ""),
     "an injected secret that the tool says": (
         "run", "    tcall_hide_said_(cx);\n", ""),
     "an injected secret that is told": (
@@ -301,8 +301,8 @@ FIXES = {
         "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
         "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
-        "invoke", "        tcall_release(tc, own);\n        tcall_block_release_(&tc->block, mark);\n",
-        "        tcall_release(tc, own);\n"),
+        "invoke", "        tcall_let_go_(tc, own);\n        tcall_block_release_(&tc->block, mark);\n",
+        "        tcall_let_go_(tc, own);\n"),
     # events
     "output that nobody sees come": (
         "context", "    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),
