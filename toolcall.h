@@ -1342,13 +1342,13 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok_ {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
-} tcall_tok;
+} tcall_tok_;
 
 /* The state of a scanner. */
 typedef struct tcall_scan {
@@ -1366,8 +1366,8 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;  /* values and keys seen so far */
-    tcall_tok *tok; /* where they go, as many as fit */
+    size_t tokens;   /* values and keys seen so far */
+    tcall_tok_ *tok; /* where they go, as many as fit */
     size_t tok_cap;
     const char *text; /* that they refer to */
     int super;        /* token of the open container */
@@ -1406,44 +1406,48 @@ TCALL_API int tcall_scan_end(tcall_scan *s);
 /* ==========================================================================
  * >>json: values
  *
- * JSON text in the caller's memory becomes an array of tokens: recognised by
- * and split by the scanner, decoded in place. A value is a small cursor
- * passed by copy. Getters are total: what is absent or of another type gives
- * the fallback, so a chain of them needs one check or none.
+ * A value is its text: strict JSON without white space, in which each getter
+ * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * is absent or of another type gives the fallback, so a chain of them needs one
+ * check or none.
  */
 
-/* A value in text and tokens that the caller keeps for as long. */
+/* A value in a text that was accepted and lives as long. The getters that give
+ * strings decode these where they lie: the text is theirs to write to, and is
+ * JSON for tcall_write_json and them alone from then on. */
 typedef struct tcall_json {
-    const char *text;
-    const tcall_tok *tok; /* NULL: no value */
+    const char *at;  /* where it begins; NULL: no value */
+    const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
-/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
- * decoded in place; it and tok must live as long as the value. Returns the
- * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
- * need is not NULL, is then the number), or what is wrong with the text
- * (*need: the offset). Duplicate keys, after decoding, are refused. */
+/* Makes a value of one JSON text, strictly. text must have room for len + 1
+ * bytes and loses its white space; it must live as long as the value. Returns
+ * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
+ * offset in *at. Names that stand twice in an object, however they are escaped,
+ * are refused, and numbers beyond the range of double. */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
-                               tcall_tok *tok, size_t cap, size_t *need);
+                               size_t *at);
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Returns a member of an object, an element of an array, else a missing value:
- * it and its texts are valid as long as the text and the tokens are. */
+/* Returns a member of an object, an element of an array, else a missing value.
+ * What stands before it is passed over. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
-/* Visits the elements of an array or the values of an object, valid likewise:
- * for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)); key names the
- * latter. */
+/* Visits the elements of an array or the values of an object:
+ * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
+ * latter, decoded and terminated as tcall_json_string is, and is empty for any
+ * other value. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
-/* Returns a decoded string, terminated by NUL and valid likewise; fallback for
- * every other type. */
+/* Returns a decoded string, terminated by NUL and valid as long as its text;
+ * fallback for every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
-/* The same as a slice; of a number, true, false or null its text. */
+/* The same as a slice, which also holds what follows a U+0000 (no arguments
+ * have any); of a number, true, false or null its text, which nothing ends. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
@@ -1456,6 +1460,42 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Returns the nearest double, of two the even one; what is too small is 0.
  * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
+
+/* ==========================================================================
+ * >>tree: tokens of arguments, while they are checked
+ *
+ * Only what checks by tokens has them, and goes with it: a value is text.
+ */
+
+/* A value in text and tokens that the caller keeps for as long. */
+typedef struct tcall_tree_ {
+    const char *text;
+    const tcall_tok_ *tok; /* NULL: no value */
+} tcall_tree_;
+
+/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
+ * decoded in place; it and tok must live as long as the value. Returns the
+ * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
+ * need is not NULL, is then the number), or what is wrong with the text
+ * (*need: the offset). Duplicate keys, after decoding, are refused. */
+TCALL_API int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len,
+                                tcall_tok_ *tok, size_t cap, size_t *need);
+
+/* Returns the type; TCALL_MISSING of a missing value. */
+TCALL_API tcall_type tcall_tree_type_(tcall_tree_ v);
+/* Returns a member of an object, an element of an array, else a missing value:
+ * it and its texts are valid as long as the text and the tokens are. */
+TCALL_API tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key);
+/* Returns the number of members or elements, else 0. */
+TCALL_API int tcall_tree_count_(tcall_tree_ v);
+/* Visits the elements of an array or the values of an object, valid likewise:
+ * for (v = tcall_tree_first_(all); v.tok; v = tcall_tree_next_(v)); key names
+ * the latter. */
+TCALL_API tcall_tree_ tcall_tree_first_(tcall_tree_ v);
+TCALL_API tcall_tree_ tcall_tree_next_(tcall_tree_ v);
+TCALL_API tcall_str tcall_tree_key_(tcall_tree_ v);
+/* Returns a string, decoded, or the text of a number, true, false or null. */
+TCALL_API tcall_str tcall_tree_str_(tcall_tree_ v);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -1509,12 +1549,12 @@ TCALL_API const char *tcall_fix_name(int i);
 
 /* What tcall_parse_arguments gives. */
 typedef struct tcall_arguments {
-    tcall_json root; /* the object; lives as long as the memory */
-    uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* offset in the text of the error, else of the first fix;
-                      * for DUPLICATE, RANGE and an escaped NUL the offset in
-                      * the rewritten text */
-    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+    tcall_tree_ root; /* the object; lives as long as the memory */
+    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
+    size_t at;        /* offset in the text of the error, else of the first fix;
+                       * for DUPLICATE, RANGE and an escaped NUL the offset in
+                       * the rewritten text */
+    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
 } tcall_arguments;
 
 /* Parses the arguments of a call, one JSON object, into mem: tokens and a
@@ -1607,8 +1647,10 @@ TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
 TCALL_API int tcall_write_double(tcall_writer *writer, double value);
 TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
 TCALL_API int tcall_write_null(tcall_writer *writer);
-/* Writes a parsed value as compact JSON text, in its own order. */
+/* Writes a value as compact JSON text, in its own order: of its strings those
+ * characters are escaped that JSON wants so, however they came. */
 TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
+TCALL_API int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
@@ -1798,8 +1840,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  *          r = tcall_schema_check(&schema, value, &check);
  *          TCALL_E_INVALID: tcall_write_validation_errors(...)
  *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
- * value), write what was meant with tcall_write_json(&w, value), parse that and
- * check it once more with coerce = false: only that result counts
+ * value), write what was meant with tcall_write_tree_(&w, value), parse that
+ * and check it once more with coerce = false: only that result counts
  *
  * A schema that was refused, or is zero, accepts nothing.
  */
@@ -1883,7 +1925,7 @@ typedef struct tcall_check {
  * where no string is allowed. And null for an optional property may mean that
  * it is absent. Of several alternatives exactly one must accept it. Such values
  * are only marked; see above what to do. */
-TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                                  tcall_check *check);
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
@@ -1892,16 +1934,16 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
  * values are cut. */
 TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
-                                           tcall_json value,
+                                           tcall_tree_ value,
                                            const tcall_validation_error *error);
 /* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
-                                            tcall_json value,
+                                            tcall_tree_ value,
                                             const tcall_check *check);
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
-TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_tree_ value);
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
@@ -2564,8 +2606,10 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was */
+    /* private: the arguments with what was injected; missing: nothing was.
+     * What masks them in a text, so that only who injects links it. */
     tcall_json injected;
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -2644,6 +2688,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
 #ifndef TOOLCALL_NO_SCHEMA
+    tcall_tree_ tree; /* private: what faults refer to */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
 #endif
@@ -6419,6 +6464,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
     return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
+    bool nuls;
+    if (*string != '"')
+        return text;
+    text.len = tcall_decode_(to, to, end);
+    nuls = text.len && memchr(to, 0, text.len) != NULL;
+    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    to += text.len;
+    memset(to, ' ', (size_t)(end + 1 - to));
+    to[0] = 0;
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return text;
+}
+
 /* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
@@ -6605,6 +6670,15 @@ TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
         text = tcall_text_after_(
             tcall_text_skip_(object ? tcall_text_value_(text) : text));
     return count;
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
 }
 
 /* Returns whether two values are equal, but for what is in them. */
@@ -6835,7 +6909,7 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
-    tcall_tok *t = s->tok + s->tokens - 1;
+    tcall_tok_ *t = s->tok + s->tokens - 1;
     t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
@@ -6873,7 +6947,7 @@ static void tcall_scan_token_open_(tcall_scan *s)
 
 static void tcall_scan_token_close_(tcall_scan *s, const char *p)
 {
-    tcall_tok *t;
+    tcall_tok_ *t;
     if (s->tokens > s->tok_cap)
         return;
     t = s->tok + s->super;
@@ -7496,11 +7570,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
  * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
 
 /* Turns the token at i into ours; those before it are. Its mark becomes the
  * container around it. */
-static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
 {
     jsmntok_t made;
     const char *start;
@@ -7531,7 +7605,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
 
 /* Makes the tokens of a text that the scanner accepted. jsmn wants something
  * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
 {
     jsmn_parser parser;
     jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
@@ -7550,7 +7624,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
         tcall_jsmn_token_(tok, i, text.ptr);
     /* from the end, so that what is inside a container comes before it */
     while (--i > 0) {
-        tcall_tok *around = tok + tok[i].mark;
+        tcall_tok_ *around = tok + tok[i].mark;
         if (around->span == 1)
             tok[i].type |= TCALL_LAST_;
         around->span += tok[i].span;
@@ -7562,7 +7636,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
 /* Makes a token of each value and key of a text if all fit; scan->tokens is
  * how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     int error = tcall_scan_text_(scan, text);
     if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
@@ -7575,7 +7649,7 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
     scan->text = text.ptr;
@@ -7589,193 +7663,156 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 
 /* ==========================================================================
  * >>json
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
  */
+
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
+{
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
+}
 
 TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
-    tcall_json v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
+    return tcall_json_of_(NULL, NULL);
 }
 
-TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
-                                            const tcall_tok *tok)
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 {
-    tcall_json v;
-    v.text = text;
-    v.tok = tok;
-    return v;
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
 }
 
-tcall_type tcall_json_type(tcall_json v)
-{
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
-}
+/* ---- parsing ---- */
 
-TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
-{
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
-}
+enum { TCALL_SEEN_MAX_ = 64 }; /* keys that are compared in one pass */
 
-/* Whether two keys, the first of len bytes, are the same. */
-static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
-                                    int len, const tcall_tok *other)
+/* Returns the first key of the object that stands in it before. Keys are
+ * compared by hashes, those of some with all that follow, pass by pass. */
+static const char *tcall_json_twice_(const char *object)
 {
-    return len == other->end - other->start &&
-           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
-}
-
-/* The key that stands twice. The marks of the object's own tokens serve as the
- * hash table: there are at least twice as many of them as keys. Too many
- * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
-{
-    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
-    int probes = 32;
-    for (key = first; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        slot = first +
-               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
-        for (probes += 8; slot->mark; probes--) {
-            if (probes == 0 ||
-                tcall_json_same_(text, key, len, object + slot->mark))
-                return key;
-            if (++slot == end)
-                slot = first;
+    const char *from = tcall_text_first_(object), *key, *next = NULL;
+    uint32_t seen[TCALL_SEEN_MAX_], hash;
+    int count, i;
+    for (; from; from = count == TCALL_SEEN_MAX_ ? next : NULL) {
+        count = 0;
+        for (key = from; key; key = tcall_text_after_(
+                                  tcall_text_skip_(tcall_text_value_(key)))) {
+            hash = tcall_text_hash_(tcall_text_bytes_of_(key));
+            for (i = 0; i < count; i++)
+                if (seen[i] == hash && tcall_text_find_(object, key) != key)
+                    return key;
+            if (count == TCALL_SEEN_MAX_)
+                continue;
+            seen[count++] = hash;
+            next = tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
         }
-        slot->mark = (int)(key - object);
     }
-    for (slot = first; slot < end; slot++)
-        slot->mark = 0;
     return NULL;
 }
 
-/* A scalar or a key that is not as plain as most. */
-static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
+/* Refuses what is JSON and yet no value: returns the error, and its place. */
+static int tcall_json_odd_(const char *at, const char *end, const char **where)
 {
-    char *p = text + t->start;
-    size_t len = (size_t)(t->end - t->start);
-    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
-        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
-                                                         : TCALL_E_RANGE;
-    len = tcall_decode_(p, p, p + len);
-    t->end = t->start + (int)len;
-    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
-}
-
-/* The second half of parsing, when the scanner has made the tokens; from the
- * end, so that what is within an object comes first. *at: where an error
- * stands. */
-TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                                     bool refuse_nul, size_t *at)
-{
-    tcall_tok *t = tok + count, *twice;
-    int r = TCALL_OK;
-    while (t > tok) {
-        int type = (--t)->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3) {
-            twice = tcall_find_duplicate_key_(text, t);
-            if (twice) {
-                t = twice;
-                r = TCALL_E_DUPLICATE;
-                break;
-            }
-        } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_NEEDS_DECODE_)
-                r = tcall_json_decode_(text, t, refuse_nul);
-            if (r < 0)
-                break;
-            text[t->end] = 0;
+    const char *next, *twice;
+    for (; at < end; at = next) {
+        bool scalar = tcall_text_scalar_(at, at + 1) == at;
+        next = scalar ? tcall_text_skip_(at) : at + 1;
+        *where = at;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
+            !tcall_num_in_range_(tcall_text_verbatim_(at)))
+            return TCALL_E_RANGE;
+        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        if (twice) {
+            *where = twice + 1;
+            return TCALL_E_DUPLICATE;
         }
     }
-    if (r < 0)
-        *at = (size_t)t->start;
-    return r;
+    return TCALL_OK;
 }
 
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need)
+/* Takes the white space out of a text and ends it. */
+static void tcall_json_compact_(char *text, const char *end)
+{
+    const char *at = text;
+    while (at < end) {
+        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
+        size_t len = (size_t)(to - at);
+        if (!tcall_is_space_(*at)) {
+            memmove(text, at, len);
+            text += len;
+        }
+        at = to;
+    }
+    *text = 0;
+}
+
+int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
     tcall_scan scan;
-    size_t at;
-    int r;
+    const char *where = text;
+    int r = tcall_scan_text_(&scan, tcall_slice_(text, len));
     *out = tcall_json_none_();
-    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
-    at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
-        r = TCALL_E_MEMORY;
-        at = scan.tokens;
+    if (r == TCALL_OK) {
+        text[len] = 0;
+        r = tcall_json_odd_(text, text + len, &where);
+        scan.pos = (size_t)(where - text);
     }
-    if (r == TCALL_OK)
-        r = tcall_json_finish_(text, tok, (int)scan.tokens, false, &at);
-    if (need)
-        *need = at;
+    if (at)
+        *at = scan.pos;
     if (r < 0)
         return r;
-    *out = tcall_json_cursor_(text, tok);
-    return (int)scan.tokens;
+    tcall_json_compact_(text, text + len);
+    *out = tcall_json_of_(text, NULL);
+    return TCALL_OK;
+}
+
+/* ---- getters ---- */
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
 tcall_json tcall_json_first(tcall_json v)
 {
-    tcall_type type = tcall_json_type(v);
-    if (type < TCALL_ARRAY || v.tok->span == 1)
-        return tcall_json_none_();
-    return tcall_json_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+    return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
 }
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.tok || v.tok->type & TCALL_LAST_)
-        return tcall_json_none_();
-    return tcall_json_cursor_(
-        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+    if (!v.at)
+        return v;
+    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
 tcall_str tcall_json_key(tcall_json v)
 {
-    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok - 1);
-}
-
-static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
-{
-    const tcall_tok *t = object.tok, *end;
-    if (tcall_json_type(object) == TCALL_OBJECT)
-        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
-            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
-                return tcall_json_cursor_(object.text, t + 1);
-    return tcall_json_none_();
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    return tcall_json_find_(object, tcall_str_of(key));
+    bool has = tcall_json_type(object) == TCALL_OBJECT;
+    return tcall_json_here_(
+        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    const tcall_tok *t = array.tok, *end;
-    if (tcall_json_type(array) == TCALL_ARRAY)
-        for (end = t + t->span, t++; t < end; t += t->span)
-            if (index-- == 0)
-                return tcall_json_cursor_(array.text, t);
-    return tcall_json_none_();
+    tcall_json v = tcall_json_none_();
+    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
+        for (v = tcall_json_first(array); v.at && index; index--)
+            v = tcall_json_next(v);
+    return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    tcall_json i;
-    int n = 0;
-    for (i = tcall_json_first(v); i.tok; i = tcall_json_next(i))
-        n++;
-    return n;
+    return v.at ? (int)tcall_text_count_(v.at) : 0;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -7783,12 +7820,13 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok);
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
+                                : tcall_text_verbatim_(v.at);
 }
 
 const char *tcall_json_string(tcall_json v, const char *fallback)
 {
-    return tcall_json_type(v) == TCALL_STRING ? v.text + v.tok->start
+    return tcall_json_type(v) == TCALL_STRING ? tcall_text_decode_(v.at).ptr
                                               : fallback;
 }
 
@@ -7796,7 +7834,7 @@ bool tcall_json_bool(tcall_json v, bool fallback)
 {
     if (tcall_json_type(v) != TCALL_BOOL)
         return fallback;
-    return v.text[v.tok->start] == 't';
+    return *v.at == 't';
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -7805,7 +7843,7 @@ int64_t tcall_json_int64(tcall_json v, int64_t fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
         return fallback;
     return out;
@@ -7823,7 +7861,7 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
         out > LONG_MAX)
         return fallback;
@@ -7836,8 +7874,198 @@ double tcall_json_double(tcall_json v, double fallback)
     double out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     return tcall_num_double_(&n, &out) ? out : fallback;
+}
+
+/* ==========================================================================
+ * >>tree
+ *
+ * The scanner makes the tokens while it recognises the text. What is left to
+ * do goes over the tokens once: strings are decoded where they lie, scalars
+ * get a NUL behind them, keys that stand twice are found.
+ */
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_none_(void)
+{
+    tcall_tree_ v;
+    v.text = NULL;
+    v.tok = NULL;
+    return v;
+}
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_cursor_(const char *text,
+                                             const tcall_tok_ *tok)
+{
+    tcall_tree_ v;
+    v.text = text;
+    v.tok = tok;
+    return v;
+}
+
+tcall_type tcall_tree_type_(tcall_tree_ v)
+{
+    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+}
+
+TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok_ *tok)
+{
+    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+}
+
+/* Whether two keys, the first of len bytes, are the same. */
+static inline bool tcall_tree_same_(const char *text, const tcall_tok_ *key,
+                                    int len, const tcall_tok_ *other)
+{
+    return len == other->end - other->start &&
+           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
+}
+
+/* The key that stands twice. The marks of the object's own tokens serve as the
+ * hash table: there are at least twice as many of them as keys. Too many
+ * collisions count as a duplicate: they do not come by chance. */
+static tcall_tok_ *tcall_find_duplicate_key_(const char *text,
+                                             tcall_tok_ *object)
+{
+    tcall_tok_ *first = object + 1, *end = object + object->span, *key, *slot;
+    int probes = 32;
+    for (key = first; key < end; key += 1 + key[1].span) {
+        int len = key->end - key->start;
+        slot = first +
+               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
+        for (probes += 8; slot->mark; probes--) {
+            if (probes == 0 ||
+                tcall_tree_same_(text, key, len, object + slot->mark))
+                return key;
+            if (++slot == end)
+                slot = first;
+        }
+        slot->mark = (int)(key - object);
+    }
+    for (slot = first; slot < end; slot++)
+        slot->mark = 0;
+    return NULL;
+}
+
+/* A scalar or a key that is not as plain as most. */
+static int tcall_tree_decode_(char *text, tcall_tok_ *t, bool refuse_nul)
+{
+    char *p = text + t->start;
+    size_t len = (size_t)(t->end - t->start);
+    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
+        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
+                                                         : TCALL_E_RANGE;
+    len = tcall_decode_(p, p, p + len);
+    t->end = t->start + (int)len;
+    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
+}
+
+/* The second half of parsing, when the scanner has made the tokens; from the
+ * end, so that what is within an object comes first. *at: where an error
+ * stands. */
+TCALL_SHARED_ int tcall_tree_finish_(char *text, tcall_tok_ *tok, int count,
+                                     bool refuse_nul, size_t *at)
+{
+    tcall_tok_ *t = tok + count, *twice;
+    int r = TCALL_OK;
+    while (t > tok) {
+        int type = (--t)->type & TCALL_TYPE_;
+        if (type == TCALL_OBJECT && t->span > 3) {
+            twice = tcall_find_duplicate_key_(text, t);
+            if (twice) {
+                t = twice;
+                r = TCALL_E_DUPLICATE;
+                break;
+            }
+        } else if (type < TCALL_ARRAY) {
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_tree_decode_(text, t, refuse_nul);
+            if (r < 0)
+                break;
+            text[t->end] = 0;
+        }
+    }
+    if (r < 0)
+        *at = (size_t)t->start;
+    return r;
+}
+
+int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len, tcall_tok_ *tok,
+                      size_t cap, size_t *need)
+{
+    tcall_scan scan;
+    size_t at;
+    int r;
+    *out = tcall_tree_none_();
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
+    at = scan.pos;
+    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
+        r = TCALL_E_MEMORY;
+        at = scan.tokens;
+    }
+    if (r == TCALL_OK)
+        r = tcall_tree_finish_(text, tok, (int)scan.tokens, false, &at);
+    if (need)
+        *need = at;
+    if (r < 0)
+        return r;
+    *out = tcall_tree_cursor_(text, tok);
+    return (int)scan.tokens;
+}
+
+tcall_tree_ tcall_tree_first_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type < TCALL_ARRAY || v.tok->span == 1)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+}
+
+tcall_tree_ tcall_tree_next_(tcall_tree_ v)
+{
+    if (!v.tok || v.tok->type & TCALL_LAST_)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(
+        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+}
+
+tcall_str tcall_tree_key_(tcall_tree_ v)
+{
+    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok - 1);
+}
+
+static tcall_tree_ tcall_tree_find_(tcall_tree_ object, tcall_str key)
+{
+    const tcall_tok_ *t = object.tok, *end;
+    if (tcall_tree_type_(object) == TCALL_OBJECT)
+        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
+            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
+                return tcall_tree_cursor_(object.text, t + 1);
+    return tcall_tree_none_();
+}
+
+tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key)
+{
+    return tcall_tree_find_(object, tcall_str_of(key));
+}
+
+tcall_str tcall_tree_str_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type == TCALL_MISSING || type > TCALL_STRING)
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok);
+}
+
+int tcall_tree_count_(tcall_tree_ v)
+{
+    tcall_tree_ i;
+    int n = 0;
+    for (i = tcall_tree_first_(v); i.tok; i = tcall_tree_next_(i))
+        n++;
+    return n;
 }
 
 /* ==========================================================================
@@ -8610,7 +8838,7 @@ static bool tcall_scan_is_object_(tcall_scan *scan)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok *tok, size_t cap,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
                                     tcall_lenient_result_ *result)
 {
     int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
@@ -8634,7 +8862,7 @@ static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok *tok, size_t count,
+                                  char *out, tcall_tok_ *tok, size_t count,
                                   tcall_lenient_result_ *result)
 {
     if (result->fixes) {
@@ -8643,7 +8871,7 @@ static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
     } else {
         memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -8652,8 +8880,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     tcall_rewritten_ to;
     tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
@@ -8670,7 +8898,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = result.at;
     return error < 0 ? error : (int)count;
@@ -9234,9 +9462,56 @@ int tcall_write_unquote(tcall_writer *writer)
     return tcall_write_char_(writer, '"');
 }
 
-/* ---- parsed values ---- */
+/* ---- values ---- */
 
-/* What checking with coercion decided about a value (tcall_tok.mark). */
+/* Writes a string as it was before it was decoded, if it was, and with no more
+ * escapes than it needs. */
+static void tcall_write_decoded_(tcall_writer *writer, const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_write_char_(writer, '"');
+    while (at < end) {
+        const char *plain = at;
+        if (*string == '"')
+            at = (const char *)memchr(at, '\\', (size_t)(end - at));
+        else
+            at = NULL;
+        at = at ? at : end;
+        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        if (at < end) {
+            char bytes[4];
+            size_t len = tcall_text_char_(&at, bytes);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+        }
+    }
+    tcall_write_char_(writer, '"');
+}
+
+int tcall_write_json(tcall_writer *writer, tcall_json value)
+{
+    const char *at = value.at, *end;
+    if (!at)
+        return tcall_write_null(writer);
+    tcall_write_comma_(writer);
+    for (end = tcall_text_skip_(at); at < end;) {
+        const char *run = at;
+        if (tcall_text_is_string_(at)) {
+            tcall_write_decoded_(writer, at);
+            at = tcall_text_string_end_(at);
+            continue;
+        }
+        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
+            at++;
+        tcall_write_bytes(writer, run, (size_t)(at - run));
+        at = tcall_text_space_(at);
+    }
+    return writer->error;
+}
+
+/* ---- tokens ---- */
+
+/* What checking with coercion decided about a value (tcall_tok_.mark). */
 enum {
     TCALL_MARK_NONE_,
     TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
@@ -9246,7 +9521,7 @@ enum {
 
 /* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok *tok)
+                                       const tcall_tok_ *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
@@ -9261,7 +9536,7 @@ TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
 static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok *tok)
+                               const tcall_tok_ *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
@@ -9277,10 +9552,10 @@ static bool tcall_write_token_(tcall_writer *writer, const char *text,
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *writer, tcall_json value)
+int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *tok = value.tok;
+    const tcall_tok_ *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
         return tcall_write_null(writer);
@@ -12229,7 +12504,7 @@ typedef struct tcall_ev_ {
     const tcall_node_ *program;
     tcall_check *check;
     const char *text; /* of the value */
-    tcall_tok *tok;   /* the value's own is the first */
+    tcall_tok_ *tok;  /* the value's own is the first */
     tcall_ev_frame_ *frame;
     size_t pad, size; /* of the scratch memory */
     uint32_t depth;   /* frames */
@@ -12481,7 +12756,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
     tcall_writer w;
     tcall_writer_init(&w, text,
                       (size_t)((char *)e->check->memory + e->size - text));
-    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_tree_(&w, tcall_tree_cursor_(e->text, &e->tok[a]));
     tcall_write_char_(&w, ' '); /* where a number ends */
     e->steps -= (int32_t)(w.len / 16);
     return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
@@ -12554,8 +12829,8 @@ static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
     uint32_t count = 0;
     size_t i;
     if (f->type != TCALL_STRING)
-        return (uint32_t)tcall_json_count(
-            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+        return (uint32_t)tcall_tree_count_(
+            tcall_tree_cursor_(e->text, &e->tok[f->tok]));
     for (i = 0; i < s.len; i++)
         count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
     return count;
@@ -13066,7 +13341,7 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
 
 /* Checks a value against the schema at a node. */
 TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
-                                         tcall_json value, tcall_check *check)
+                                         tcall_tree_ value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -13081,7 +13356,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     e.check = check;
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
-    e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.tok = (tcall_tok_ *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
     e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     e.size = check->memory ? check->size : 0;
@@ -13098,7 +13373,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     return e.error;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
+int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                        tcall_check *check)
 {
     return tcall_schema_check_at_(s, 0, value, check);
@@ -13179,9 +13454,9 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *writer, tcall_json value)
+static void tcall_say_value_(tcall_writer *writer, tcall_tree_ value)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
         tcall_write_text(writer, "the property name ");
@@ -13212,27 +13487,27 @@ static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 }
 
 /* That of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
-                               const tcall_tok *tok)
+static void tcall_say_pointer_(tcall_writer *writer, tcall_tree_ value,
+                               const tcall_tok_ *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
     while (value.tok && value.tok < tok) {
         uint32_t index = 0;
-        value = tcall_json_first(value);
+        value = tcall_tree_first_(value);
         for (; value.tok && value.tok + value.tok->span <= tok; index++)
-            value = tcall_json_next(value);
+            value = tcall_tree_next_(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
-            tcall_say_name_(writer, tcall_json_key(value));
+            tcall_say_name_(writer, tcall_tree_key_(value));
         else
             tcall_say_count_(writer, index);
     }
 }
 
 /* "path": that of a token. */
-static void tcall_write_path_(tcall_writer *writer, tcall_json value,
-                              const tcall_tok *tok)
+static void tcall_write_path_(tcall_writer *writer, tcall_tree_ value,
+                              const tcall_tok_ *tok)
 {
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -13276,9 +13551,9 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 typedef struct tcall_fault_ {
     tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
-    tcall_json root, value; /* what was checked; what is wrong within */
-    uint32_t node, parent;  /* the keyword's node, and its schema's */
-    uint32_t end;           /* the node after that schema */
+    tcall_tree_ root, value; /* what was checked; what is wrong within */
+    uint32_t node, parent;   /* the keyword's node, and its schema's */
+    uint32_t end;            /* the node after that schema */
     uint32_t count;
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
@@ -13297,7 +13572,7 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 }
 
 static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
@@ -13305,7 +13580,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
-    fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
+    fault.value = tcall_tree_cursor_(value.text, value.tok + error->tok);
     fault.node = error->node;
     fault.count = error->count;
     fault.keyword = (int)error->keyword;
@@ -13359,7 +13634,7 @@ static void tcall_say_types_(tcall_writer *writer, uint32_t types)
  * and the path says which one it is. */
 static const char *tcall_fault_is_(const tcall_fault_ *fault)
 {
-    tcall_type type = tcall_json_type(fault->value);
+    tcall_type type = tcall_tree_type_(fault->value);
     return type == TCALL_NULL || type >= TCALL_ARRAY
                ? "not allowed here"
                : tcall_type_words_[type - TCALL_NULL];
@@ -13589,7 +13864,7 @@ static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
     uint32_t limit = tcall_fault_limit_(fault, bound);
     if (noun)
         tcall_say_counted_(writer, fault->schema->program[limit].arg,
-                           tcall_json_type(fault->value));
+                           tcall_tree_type_(fault->value));
     else
         tcall_say_own_(writer, fault, limit);
 }
@@ -13616,16 +13891,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_fault_ *fault = (tcall_fault_ *)of;
     tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
-    tcall_json value = fault->value;
+    tcall_tree_ value = fault->value;
     switch (letter) {
     case 'v': tcall_say_value_(writer, value); break;
-    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 'k': tcall_say_quoted_(writer, tcall_tree_key_(value)); break;
     case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
     case 'T':
         tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
         break;
     case 'n':
-        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        tcall_say_counted_(writer, fault->count, tcall_tree_type_(value));
         break;
     case 'o': tcall_say_own_(writer, fault, fault->node); break;
     case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
@@ -13679,7 +13954,7 @@ static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
  * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error,
                                     bool remedy)
 {
@@ -13690,7 +13965,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_json value,
+                                 const tcall_schema *schema, tcall_tree_ value,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
@@ -13708,7 +13983,7 @@ int tcall_write_validation_error(tcall_writer *writer,
 }
 
 int tcall_write_validation_errors(tcall_writer *writer,
-                                  const tcall_schema *schema, tcall_json value,
+                                  const tcall_schema *schema, tcall_tree_ value,
                                   const tcall_check *check)
 {
     size_t i;
@@ -13718,12 +13993,12 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-int tcall_write_coercions(tcall_writer *writer, tcall_json value)
+int tcall_write_coercions(tcall_writer *writer, tcall_tree_ value)
 {
     int i;
     tcall_write_open(writer, '[');
     for (i = 0; value.tok && i < value.tok->span; i++) {
-        const tcall_tok *tok = value.tok + i;
+        const tcall_tok_ *tok = value.tok + i;
         if (tok->mark == TCALL_MARK_NONE_)
             continue;
         tcall_write_open(writer, '{');
@@ -17194,8 +17469,8 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  */
 
 /* Sends an event about a call, unless nobody listens. */
-TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
-                                    tcall_event_kind kind, tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -17239,13 +17514,10 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    if (cx->at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (cx->end)
-        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -17254,6 +17526,15 @@ int tcall_release(tcall *tc, tcall_call *call)
         tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    if (call->cx.end)
+        call->cx.end(call);
+    tcall_let_go_(tc, call);
     return TCALL_OK;
 }
 
@@ -17321,11 +17602,28 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
         call->fixes = args.fixes;
     held = tcall_hydrate_hold_(block, gap, args.used);
     /* What was parsed has moved with its memory. */
-    call->args.text = held + (args.root.text - gap);
-    call->args.tok =
-        (const tcall_tok *)(const void *)(held +
-                                          ((const char *)args.root.tok - gap));
+    call->tree.text = held + (args.root.text - gap);
+    call->tree.tok =
+        (const tcall_tok_ *)(const void *)(held +
+                                           ((const char *)args.root.tok - gap));
     return TCALL_OK;
+}
+
+/* Writes what was read as the checked text, in the place of what it was read
+ * to, which only sentences about faults still need: then beside that. */
+static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+{
+    tcall_block *block = &tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_tree_(&out, call->tree);
+    tcall_write_bytes(&out, "", 1);
+    if (!tcall_block_room_(block, out.len))
+        return TCALL_E_MEMORY;
+    if (!call->faults)
+        tcall_block_back_(block, base);
+    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
+    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Compiles a schema into the end of the block. */
@@ -17359,7 +17657,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 /* Checks with the free part of the block as scratch memory. */
 TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
                                      const tcall_schema *schema,
-                                     tcall_json value, tcall_check *check)
+                                     tcall_tree_ value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(block, 0, &check->size);
@@ -17378,7 +17676,7 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     check.errors = call->fault;
     check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
+    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
     call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
@@ -17391,21 +17689,21 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
 TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t base)
+                                                  size_t *base)
 {
     tcall_block *block = &tc->block;
-    tcall_json marked = call->args;
     tcall_writer out;
     size_t len;
     tcall_hydrate_writer_(block, &out);
-    tcall_write_json(&out, marked);
+    tcall_write_tree_(&out, call->tree);
     len = out.len;
     out.last = 0;
-    tcall_write_coercions(&out, marked);
+    tcall_write_coercions(&out, call->tree);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, base);
+    tcall_block_back_(block, *base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    *base = block->high;
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
@@ -17429,13 +17727,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
  * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
                                 const tcall_shape *node)
 {
     unsigned types = node->types, wanted;
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     /* the token is ours: the call was parsed for this */
-    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
     int mark = TCALL_MARK_DROP_;
     if (type == TCALL_NULL) {
         if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
@@ -17446,7 +17744,7 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
         wanted = (types & 3) | (types >> 1 & 0x3C) |
                  (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
         if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
             return false;
     }
     tok->mark = mark;
@@ -17457,14 +17755,14 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
 typedef struct tcall_coerce_level_ {
     const tcall_object *object; /* or, of a list: */
     const tcall_shape *item;
-    const tcall_tok *end;
+    const tcall_tok_ *end;
 } tcall_coerce_level_;
 
 /* Returns the node of a member or item that a level has, or NULL. */
 static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_json value)
+                                             tcall_tree_ value)
 {
-    tcall_str key = tcall_json_key(value);
+    tcall_str key = tcall_tree_key_(value);
     const char *name;
     unsigned i;
     if (level->item)
@@ -17478,10 +17776,10 @@ static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
 
 /* Opens a level where a value has parts with a shape. Returns whether it did.
  */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
                                const tcall_shape *node)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     level->object = NULL;
     level->item = NULL;
     level->end = value.tok ? value.tok + value.tok->span : NULL;
@@ -17494,7 +17792,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
 
 /* Marks what is to be coerced in the arguments, value after value. Returns how
  * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
                               const tcall_object *shape)
 {
     tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
@@ -17530,7 +17828,7 @@ TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
     call->coercions = 0;
     if (!tc->desc.strict_types)
         call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
+            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
 }
 
 #else
@@ -17551,23 +17849,11 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Lets the decoder read what is written. A misfit does not end that: the
- * decoder keeps it. */
-static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
-{
-    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
-    return (int)len;
-}
-
-/* Lets the decoder read the arguments, which were parsed. */
+/* Lets the decoder read the checked text. */
 static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
 {
-    tcall_writer writer;
-    char piece[64];
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
+    tcall_str text = tcall_text_verbatim_(call->args.at);
+    tcall_decoder_feed(decoder, text.ptr, text.len);
 }
 
 #else
@@ -17671,26 +17957,39 @@ static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+/* Coerces and checks what was read. *base: of the block, before it was. */
+static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
 {
-    const tcall_object *shape = call->tool->shape;
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
+    bool shape = call->tool->shape != NULL;
+    int r = TCALL_OK;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (shape)
+        return r;
+    if (shape)
         tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && shape)
+    if (r < 0 || !call->coercions)
+        return r;
+    r = tcall_hydrate_rewrite_(tc, call, base);
+    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
+}
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
+    if (r < 0)
+        return r;
+    if (tcall_is_checked_(call->tool))
+        r = tcall_hydrate_values_(tc, call, &base);
+    text = tcall_hydrate_text_(tc, call, base);
+    r = r < 0 ? r : text;
+    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
+        return r;
+    if (tc->desc.validator)
+        r = tcall_hydrate_foreign_(tc, call);
+    if (r == TCALL_OK && call->tool->shape)
         r = tcall_hydrate_decode_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
@@ -17703,7 +18002,7 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_write_misfit_error_(out, call, index);
     else
-        tcall_write_validation_error(out, &call->schema, call->args,
+        tcall_write_validation_error(out, &call->schema, call->tree,
                                      &call->fault[index]);
 }
 
@@ -17714,7 +18013,7 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
                          true);
 }
 
@@ -17965,30 +18264,33 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->call->args;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++)
-        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
     return false;
 }
 
 /* Masks in a text of the tool, in its place, what hooks injected: nobody else
  * is to see it. Returns how long the text is then. */
-TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
-                                                 tcall_str text)
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->injected;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++) {
-        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
-        if (!(value.tok->type & TCALL_KEY_) &&
-            tcall_json_type(value) == TCALL_STRING &&
-            !tcall_was_asked_(cx, tcall_json_str(value)))
+    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
             text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
-                                        tcall_json_str(value).ptr);
+                                        tcall_text_decode_(at).ptr);
     }
     return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
 }
 
 /* Tells what the tool says. Where something was injected a copy is told; what
@@ -17997,7 +18299,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.tok) {
+    if (cx->injected.at) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18245,6 +18547,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     if (error < 0)
         return error;
     cx->injected = run->args;
+    cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
 }
@@ -18464,20 +18767,20 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
-    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    tcall_json member = tcall_json_first(args);
     size_t start = out->len;
     tcall_write_text(out, name);
     tcall_write_text(out, "(");
-    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
-         token += token->span) {
+    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
+         member = tcall_json_next(member)) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
+        tcall_write_json(&value, member);
+        tcall_write_argument_(out, tcall_json_key(member),
+                              tcall_slice_(room, value.len));
     }
-    tcall_write_text(out, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -18880,7 +19183,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
+    if (call->tool && call->args.at)
         tcall_write_called_(out, call->tool->name, call->args);
     if (failure->by) {
         tcall_write_text(out, failure->by);
@@ -19120,7 +19423,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.tok ? cx->injected : call->args;
+    tcall_json args = cx->injected.at ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19143,7 +19446,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.tok && cx->failure.reason.len)
+    if (cx->injected.at && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19183,20 +19486,21 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
 {
     tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx);
     size_t need = 0, size, tokens;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok *tok;
+    tcall_tok_ *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     if (text.len)
         memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
+                          &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
         cx->failure.reason = tcall_str_of(
             "the output of the tool is no JSON value, which its schema asks "
@@ -19204,7 +19508,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -19212,7 +19516,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 /* Keeps in the block what is wrong with the output, and where. */
 TCALL_NOINLINE_ static void
 tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_json value, const tcall_validation_error *error)
+                       tcall_tree_ value, const tcall_validation_error *error)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
@@ -19231,7 +19535,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
     tcall_validation_error first;
     tcall_check check;
-    tcall_json value;
+    tcall_tree_ value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
@@ -19747,49 +20051,53 @@ static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
 /* A container on the way down. */
 typedef struct tcall_hash_level_ {
     uint64_t path;
-    const tcall_tok *end;
     uint32_t index;
+    bool object;
 } tcall_hash_level_;
+
+/* Returns the path to a member or element of a container. */
+static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
+                                 tcall_json value)
+{
+    uint64_t path = level->path;
+    tcall_chain_(tc, &path,
+                 level->object ? tcall_json_key(value)
+                               : tcall_slice_((const char *)&level->index, 4));
+    level->index++;
+    return path;
+}
 
 /* Adds up a hash for each value, chained along the path that leads to it: so
  * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size;
+    size_t size, depth = 0;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    const tcall_tok *end;
-    tcall_json at = value;
     uint64_t path = 0, sum = 0;
-    size_t depth = 0;
+    const char *next;
     *out = 0;
-    if (!value.tok)
-        return TCALL_OK;
-    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
-        uint64_t hash;
-        while (depth && at.tok >= level[depth - 1].end)
-            depth--;
-        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
-            tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(at.text, at.tok);
-            if (!(at.tok->type & TCALL_KEY_))
-                step = tcall_slice_((const char *)&up->index, 4);
-            path = up->path;
-            tcall_chain_(tc, &path, step);
-            up->index++;
-        }
-        if (at.tok->type & TCALL_KEY_)
-            continue;
-        hash = path;
-        tcall_hash_scalar_(tc, &hash, at);
+    while (value.at) {
+        uint64_t hash = path;
+        tcall_hash_scalar_(tc, &hash, value);
         sum += hash;
-        if (tcall_json_type(at) < TCALL_ARRAY)
-            continue;
-        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-            return TCALL_E_MEMORY;
-        level[depth].path = path;
-        level[depth].end = at.tok + at.tok->span;
-        level[depth++].index = 0;
+        next = tcall_text_first_(value.at);
+        if (next) {
+            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+                return TCALL_E_MEMORY;
+            level[depth].path = path;
+            level[depth].object = *value.at == '{';
+            level[depth++].index = 0;
+        } else if (depth) {
+            const char *end = tcall_text_skip_(value.at);
+            while (depth && !(next = tcall_text_after_(end))) {
+                end = tcall_text_space_(end) + 1;
+                depth--;
+            }
+        }
+        value = tcall_json_here_(next, depth && level[depth - 1].object);
+        if (value.at)
+            path = tcall_hash_step_(tc, &level[depth - 1], value);
     }
     *out = sum;
     return TCALL_OK;
@@ -19953,7 +20261,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
+    if (!call->args.at) /* nobody needed values: the text counts */
         *out = tcall_hash_text_(tc, 6, call->arguments);
     *out += tcall_hash_text_(tc, 5, call->name);
     return r;
@@ -20268,7 +20576,7 @@ static void tcall_end_(tcall_call *call)
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->tc = tc;
@@ -20315,7 +20623,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     return tcall_slice_(room, out.fill);
 }
 
-static void tcall_tell_error_(tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
 }
@@ -20467,7 +20775,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
-        tcall_release(tc, own);
+        tcall_let_go_(tc, own);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
@@ -20549,7 +20857,7 @@ static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
     tcall_write_key(out, "replaced");
     tcall_write_open(out, '[');
     for (; change; change = change->before) {
-        if (!change->input.tok)
+        if (!change->input.at)
             continue;
         tcall_write_open(out, '{');
         tcall_write_pair_(out, "by", tcall_str_of(change->by));
@@ -20624,7 +20932,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    if (call->validated && call->args.tok) {
+    if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
         tcall_write_json(out, call->args);
     }
@@ -20921,7 +21229,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->args.tok)
+    if (call->args.at)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);
@@ -26219,7 +26527,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     room -= args.used;
     tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_json(&writer, args.root) < 0 ||
+    if (tcall_write_tree_(&writer, args.root) < 0 ||
         (writer.fill > text.len && room < 2 * writer.fill - text.len))
         return mended;
     mended.ptr = gap + args.used + room - writer.fill;
@@ -26663,7 +26971,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_release(agent->desc.tc, call);
+            tcall_let_go_(agent->desc.tc, call);
             block->need = need;
             break;
         }

@@ -242,7 +242,7 @@ static void test_safe(void)
         CHECK(rewrite(in, out, want - 1, &m, &res) == TCALL_E_MEMORY);
         r = read_args(&args, in.ptr, in.len, false, &mem);
         CHECK(r == (int)m.scan.tokens && args.fixes == safe[i].fixes);
-        CHECK(args.used == m.scan.tokens * sizeof(tcall_tok) + n + 1);
+        CHECK(args.used == m.scan.tokens * sizeof(tcall_tok_) + n + 1);
         free(mem);
         r = read_args(&args, in.ptr, in.len, true, &mem);
         CHECK((r < 0) == (safe[i].fixes != 0) && r != TCALL_E_MEMORY);
