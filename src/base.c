@@ -254,17 +254,16 @@ static const uint8_t tcall_number_grammar_[][6] TCALL_FLASH_ = {
 TCALL_SHARED_ uint8_t tcall_number_next_(uint8_t state, char c)
 {
     const uint8_t *next = tcall_number_grammar_[state];
-    switch (c) {
-    case '.': next += 2; break;
-    case 'e':
-    case 'E': next += 3; break;
-    case '+': next += 4; break;
-    case '-': next += 5; break;
-    default:
-        if (!tcall_is_digit_(c))
-            return 0;
+    if (tcall_is_digit_(c))
         next += c != '0';
-    }
+    else if (c == '.')
+        next += 2;
+    else if ((c | 0x20) == 'e')
+        next += 3;
+    else if (c == '+' || c == '-')
+        next += c == '+' ? 4 : 5;
+    else
+        return 0;
     return (uint8_t)TCALL_BYTE_(next);
 }
 
@@ -386,26 +385,38 @@ TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
     return n.sign * tcall_num_compare_(&n, &most) <= 0;
 }
 
-/* Gives number * 10^decimals as an integer; surplus digits are cut off.
- * Returns false when it does not fit. */
+/* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
+ * where it is exactly that. Returns false when it does not fit: then it is the
+ * end of the range that it is beyond. */
+TCALL_SHARED_ bool tcall_num_whole_(const tcall_num_ *number, int decimals,
+                                    tcall_int *out, int *rest)
+{
+    const tcall_uint most = (tcall_uint)-1 / 2, end = most + (number->sign < 0);
+    const char *at = number->first;
+    int left = number->sign ? number->top + decimals : -1;
+    tcall_uint sum = 0;
+    bool fits = true;
+    for (; left >= 0 && fits; left--) {
+        fits = sum <= most / 10;
+        sum = sum * 10 + (tcall_uint)tcall_num_digit_(number, &at);
+        fits = fits && sum <= end;
+    }
+    if (!fits)
+        sum = end;
+    *out = number->sign < 0 ? (tcall_int)(0 - sum) : (tcall_int)sum;
+    *rest = !fits || number->cut || at <= number->last ? number->sign : 0;
+    return fits;
+}
+
+/* The same; surplus digits are cut off. */
 TCALL_SHARED_ bool tcall_num_int64_(const tcall_num_ *number, int decimals,
                                     int64_t *out)
 {
-    const char *at = number->first;
-    int left = number->top + decimals; /* digits to come, less one */
-    uint64_t sum = 0, limit = (uint64_t)INT64_MAX + (number->sign < 0);
-    *out = 0;
-    if (!number->sign || left < 0)
-        return true;
-    if (left > 18) /* more digits than 64 bits hold */
-        return false;
-    for (; left >= 0; left--) {
-        sum = sum * 10 + (uint64_t)tcall_num_digit_(number, &at);
-        if (sum > limit)
-            return false;
-    }
-    *out = number->sign < 0 ? (int64_t)(0 - sum) : (int64_t)sum;
-    return true;
+    tcall_int whole;
+    int rest;
+    bool fits = tcall_num_whole_(number, decimals, &whole, &rest);
+    *out = whole;
+    return fits;
 }
 
 /* ---- doubles ----

@@ -15,8 +15,8 @@
  */
 
 /* Sends an event about a call, unless nobody listens. */
-TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
-                                    tcall_event_kind kind, tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -60,13 +60,10 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    if (cx->at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (cx->end)
-        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -75,6 +72,15 @@ int tcall_release(tcall *tc, tcall_call *call)
         tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    if (call->cx.end)
+        call->cx.end(call);
+    tcall_let_go_(tc, call);
     return TCALL_OK;
 }
 

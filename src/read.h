@@ -1,5 +1,6 @@
 #pragma once
-#include "shape.h"
+#include "store.h"
+#include "syntax.h"
 
 /* ==========================================================================
  * >>read: bytes in, checked values out
@@ -49,43 +50,6 @@
 #error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
 #endif
 
-/* Bytes of an unknown name, and of a word that is none of a choice, that are
- * kept for the sentence about them; 0: none, and it does not show them. */
-#if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
-#define TOOLCALL_MISFIT_TEXT 0
-#elif !defined TOOLCALL_MISFIT_TEXT
-#define TOOLCALL_MISFIT_TEXT 16
-#endif
-
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
-
-/* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
-typedef enum tcall_misfit_code {
-    TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
-    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-} tcall_misfit_code;
-
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
  * know is 0xFFFF. */
@@ -105,66 +69,44 @@ typedef struct tcall_misfit {
 typedef struct tcall_level_ {
     const void *what; /* the tcall_object, or the tcall_shape of a list */
     char *base;       /* its struct */
-    const char *next; /* of an object: the name that most likely comes next */
     uint16_t index;   /* member or item that is read */
 } tcall_level_;
 
-/* A string that is read. Of a name or word only so much is known: with which
- * one in flash it agrees so far. */
-typedef struct tcall_string_ {
-    tcall_utf_ utf;
-    uint8_t hex_left;           /* digits of the \u escape to come */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-    uint16_t unit;              /* the escape so far */
-    uint16_t high;              /* surrogate that waits for its low one */
-    const char *word;           /* that one, or NULL: none agrees */
-    char *to;                   /* where a text is kept, or NULL */
-    size_t len;                 /* bytes so far */
-    size_t followed; /* those that are not the first of a character */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* of a name or word: its first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_string_;
-
-/* A number that is read: its significant digits * 10^(zeros - places + power).
- */
-typedef struct tcall_number_ {
-    uint8_t state;     /* in the grammar of numbers */
+/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
+typedef struct tcall_numeral_ {
     bool minus : 1;    /* sign of the number */
+    bool point : 1;    /* it came */
+    bool e : 1;        /* it came */
     bool negative : 1; /* sign of the exponent */
-    bool lost : 1;     /* digits were cut off, not all of them 0 */
-    int16_t zeros;     /* digits after those that count, all 0 */
-    int16_t places;    /* digits after the point */
-    int16_t length;    /* digits in all */
-    int16_t power;     /* the exponent, without its sign */
-    int16_t count;     /* significant digits: neither the first nor last is 0 */
+    int16_t length;    /* digits before the exponent, in all */
+    int16_t places;
+    int16_t power; /* the exponent, without its sign */
+    int16_t count; /* digits from the first that is not 0 on */
+    int16_t last;  /* up to the last that is not 0 */
     char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_number_;
+} tcall_numeral_;
 
 typedef struct tcall_decoder tcall_decoder;
 
-/* What is used most lies nearest to the beginning: from there small processors
- * reach it with shorter instructions. */
 struct tcall_decoder {
+    tcall_syntax_ syntax; /* private */
+
     int error; /* TCALL_OK; TCALL_E_INVALID after a misfit; syntax: why */
     size_t at; /* bytes accepted so far; after wrong syntax, where */
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t state, depth, levels;
-    uint8_t use;     /* what becomes of the string */
-    bool object;     /* the innermost open container is one */
-    uint8_t keeping; /* a value is kept as its text */
+    uint8_t levels;
+    uint8_t into;  /* what becomes of the value that is read */
+    uint16_t kept; /* bytes of its text so far */
     union {
-        tcall_string_ string;
-        tcall_number_ number;
+        tcall_text_into_ text;
+        tcall_words_ words;
+        tcall_numeral_ digits;
     } now;
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
-    uint16_t kept;                              /* bytes of the text so far */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */

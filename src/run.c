@@ -154,7 +154,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.tok ? cx->injected : call->args;
+    tcall_json args = cx->injected.at ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -177,7 +177,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.tok && cx->failure.reason.len)
+    if (cx->injected.at && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 

@@ -230,38 +230,44 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
-/* A number or literal, as far as it is there. */
-static const char *tcall_syntax_word_(tcall_syntax_ *s, const char *from,
-                                      const char *end)
+/* A part of a number or literal. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
-    const char *at = from;
-    bool ends;
-    if (s->state == TCALL_AT_LITERAL_) {
-        while (at < end && TCALL_BYTE_(s->literal) &&
-               *at == TCALL_BYTE_(s->literal))
-            at++, s->literal++;
-        ends = !TCALL_BYTE_(s->literal);
-        if (at < end && !ends)
-            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at);
-    } else {
-        uint8_t state = s->number, next = state;
-        for (; at < end; at++) {
-            while (0x250 >> state & 1 && at < end && tcall_is_digit_(*at))
-                at++; /* digits go on with digits */
-            next = at < end ? tcall_number_next_(state, *at) : state;
-            if (!next || at == end)
-                break;
-            state = next;
-        }
-        s->number = state;
-        ends = !next;
-        if (ends && !tcall_number_ends_(state))
-            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    }
     if (at > from && !s->quiet)
         s->user->data(s, from, (size_t)(at - from));
-    if (ends)
+}
+
+static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
+                                         const char *end)
+{
+    const char *at = from;
+    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
+        if (*at != TCALL_BYTE_(s->literal))
+            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
+                                      at);
+    tcall_syntax_part_(s, from, at);
+    if (!TCALL_BYTE_(s->literal))
+        tcall_syntax_value_ends_(s, at);
+    return at;
+}
+
+static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
+                                        const char *end)
+{
+    const char *at = from;
+    uint8_t state = s->number, next = state;
+    for (; at < end; at++) {
+        next = tcall_number_next_(state, *at);
+        if (!next)
+            break;
+        state = next;
+    }
+    s->number = state;
+    if (!next && !tcall_number_ends_(state))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
+    tcall_syntax_part_(s, from, at);
+    if (!next)
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -286,13 +292,14 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     }
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
-    s->state = TCALL_AT_NUMBER_;
-    s->number = TCALL_N_START_;
-    if (c != '-' && !tcall_is_digit_(c)) {
-        s->state = TCALL_AT_LITERAL_;
-        s->literal = tcall_literal_(c);
+    if (c == '-' || tcall_is_digit_(c)) {
+        s->state = TCALL_AT_NUMBER_;
+        s->number = TCALL_N_START_;
+        return tcall_syntax_number_(s, at, end);
     }
-    return tcall_syntax_word_(s, at, end);
+    s->state = TCALL_AT_LITERAL_;
+    s->literal = tcall_literal_(c);
+    return tcall_syntax_literal_(s, at, end);
 }
 
 /* A name begins. Mostly it is all there and plain, and needs no memory. */
@@ -317,6 +324,9 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 {
     if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
+        if (s->raw)
+            tcall_syntax_raw_ends_(s, at);
+        s->from = at + 1;
         return at + 1;
     }
     switch (s->state) {
@@ -336,8 +346,6 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
             return tcall_syntax_fail_(s, TCALL_E_MISSING_COLON, at);
         s->state = TCALL_AT_VALUE_;
         at++;
-        if (at < end && *at == ' ')
-            at++;
         if (at == end || (unsigned char)*at <= ' ')
             return at;
         /* fall through */
@@ -351,8 +359,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         if (*at != ',')
             return tcall_syntax_close_(s, at);
         s->state = s->object ? TCALL_AT_NAME_ : TCALL_AT_VALUE_;
-        at++;
-        return at < end && *at == ' ' ? at + 1 : at;
+        return at + 1;
     default: return tcall_syntax_fail_(s, TCALL_E_TRAILING, at);
     }
 }
@@ -382,8 +389,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
         case TCALL_AT_ESCAPE_:
         case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
         case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_:
-        case TCALL_AT_NUMBER_: at = tcall_syntax_word_(s, at, end); break;
+        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
+        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
         default: at = tcall_syntax_turn_(s, at, end);
         }
     }
