@@ -689,18 +689,23 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     }
 }
 
+/* A name begins in the text: after a comma, but for the first. */
+static void tcall_machine_name_begins_(tcall_machine *m)
+{
+    if (m->open->count++)
+        tcall_machine_put_char_(m, ',');
+    m->key = m->token = (uint32_t)m->len;
+    m->named = true;
+    m->length = m->followed = 0;
+    tcall_machine_put_char_(m, '"');
+}
+
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named) {
-        if (m->open->count++)
-            tcall_machine_put_char_(m, ',');
-        m->key = m->token = (uint32_t)m->len;
-        m->named = true;
-        m->length = m->followed = 0;
-        tcall_machine_put_char_(m, '"');
-    }
+    if (!m->named)
+        tcall_machine_name_begins_(m);
     if (len)
         tcall_machine_put_decoded_(m, name, len);
     m->length += len;
