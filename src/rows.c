@@ -362,6 +362,7 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
     pattern.count = match->count;
     pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
+    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
     if (size < tcall_pattern_memory(&pattern))
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
