@@ -5002,7 +5002,9 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + (__builtin_ctzll(marks) >> 3);
+            return at + ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                      : __builtin_ctzl(marks)) >>
+                         3);
 #endif
         if (marks)
             break;
@@ -5029,55 +5031,57 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
     }
 }
 
-/* Decoded bytes of a string. */
-static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
-                                  size_t len)
+/* Tells a part of a name or value, if anybody asked for it. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
+    if (s->quiet || at == from)
+        return;
     if (s->named)
-        s->user->name(s, bytes, len, false);
+        s->user->name(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, bytes, len);
+        s->user->data(s, from, (size_t)(at - from));
 }
 
-static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
-                                       size_t len)
+/* A name ends with this part; mostly it is all of it. */
+static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
+                                const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, name, len, true))
+    if (!s->quiet && !s->user->name(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
-static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
-    for (;;) {
-        const char *from = at;
-        char c;
-        at = tcall_syntax_plain_(s, at, end);
-        if (at > from && !s->quiet)
-            tcall_syntax_decoded_(s, from, (size_t)(at - from));
-        if (at == end || s->halt)
-            return at;
-        c = *at++;
-        if (c == '"') {
-            if (s->named)
-                tcall_syntax_named_(s, at, 0);
-            else
-                tcall_syntax_value_ends_(s, at);
-            return at;
-        }
-        if (c != '\\')
-            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at - 1);
-        c = at < end ? tcall_unescape_(*at) : 0;
-        if (!c) {
-            s->state = TCALL_AT_ESCAPE_;
-            return at;
-        }
-        if (!s->quiet)
-            tcall_syntax_decoded_(s, &c, 1);
-        at++;
+    const char *at = tcall_syntax_plain_(s, from, end);
+    if (s->halt)
+        return at;
+    if (s->named && at < end && *at == '"') {
+        tcall_syntax_named_(s, from, at);
+        return at + 1;
     }
+    tcall_syntax_part_(s, from, at);
+    if (at == end || s->halt)
+        return at;
+    if (*at == '"')
+        tcall_syntax_value_ends_(s, at + 1);
+    else if (*at == '\\')
+        s->state = TCALL_AT_ESCAPE_;
+    else
+        return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL, at);
+    return at + 1;
+}
+
+/* A string begins. */
+static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
+                                       const char *end, bool named)
+{
+    s->state = TCALL_AT_STRING_;
+    s->named = named;
+    s->wide = false;
+    return tcall_syntax_string_(s, at + 1, end);
 }
 
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
@@ -5086,8 +5090,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
     s->wide |= len > 1;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, bytes, len);
+    tcall_syntax_part_(s, bytes, bytes + len);
 }
 
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
@@ -5111,37 +5114,26 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
-    bool low;
-    s->unit = (uint16_t)(s->unit << 4 | digit);
-    if (digit < 0)
+    uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
+    uint32_t code = unit;
+    s->unit = unit;
+    if (digit < 0 || (--s->hex == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (--s->hex)
+    if (s->hex)
         return at + 1;
-    low = (s->unit & 0xFC00) == 0xDC00;
-    if (low != (s->high != 0))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if ((s->unit & 0xFC00) == 0xD800) {
-        s->high = s->unit;
+    if (half == 0xD800) {
+        s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
     }
-    tcall_syntax_character_(s, low ? 0x10000 +
-                                         ((uint32_t)(s->high & 0x3FF) << 10) +
-                                         (s->unit & 0x3FF)
-                                   : s->unit);
+    if (s->high) /* both halves begin with what is none of the character */
+        code += ((uint32_t)s->high << 10) - 0x35FDC00;
     s->high = 0;
+    tcall_syntax_character_(s, code);
     return at + 1;
 }
 
 /* ---- numbers, literals, values ---- */
-
-/* A part of a number or literal. */
-static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
-                               const char *at)
-{
-    if (at > from && !s->quiet)
-        s->user->data(s, from, (size_t)(at - from));
-}
 
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
@@ -5190,13 +5182,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
         s->raw = ask == TCALL_RAW_;
         s->from = at;
     }
-    if (c == '"') {
-        s->state = TCALL_AT_STRING_;
-        s->named = s->wide = false;
-        return tcall_syntax_string_(s, at + 1, end);
-    }
+    if (c == '"')
+        return tcall_syntax_quote_(s, at, end, false);
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
+    s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->number = TCALL_N_START_;
@@ -5207,27 +5197,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* A name begins. Mostly it is all there and plain, and needs no memory. */
-static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
-                                      const char *end)
-{
-    const char *quote = tcall_syntax_ascii_(at, end);
-    if (quote < end && *quote == '"') {
-        tcall_syntax_named_(s, at, (size_t)(quote - at));
-        return quote + 1;
-    }
-    s->state = TCALL_AT_STRING_;
-    s->named = true;
-    s->wide = false;
-    return at;
-}
-
-/* What stands between tokens, and what follows it at once: a member is one
- * turn. */
+/* Eats what comes next, and what follows it at once: a member is one turn. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
@@ -5235,6 +5209,12 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         return at + 1;
     }
     switch (s->state) {
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_ESCAPE_:
+    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
         if (*at == '}')
             return tcall_syntax_close_(s, at);
@@ -5242,8 +5222,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_NAME_:
         if (*at != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_name_(s, at + 1, end);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+        at = tcall_syntax_quote_(s, at, end, true);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_COLON_:
@@ -5257,7 +5237,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_:
         at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_NEXT_:
@@ -5276,8 +5256,7 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
     if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, byte, 1);
+    tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -5288,17 +5267,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
     s->halt = s->error != TCALL_OK;
-    while (at < end && !s->halt) {
-        switch (s->state) {
-        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
-        case TCALL_AT_ESCAPE_:
-        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
-        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
-        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
-        default: at = tcall_syntax_turn_(s, at, end);
-        }
-    }
+    while (at < end && !s->halt)
+        at = tcall_syntax_turn_(s, at, end);
     if (s->raw)
         tcall_syntax_raw_ends_(s, at);
     return (size_t)(at - bytes);
@@ -5580,10 +5550,12 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: no member has come. */
+/* Begins an object: its struct is what it is at first, and no member has come.
+ */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
+    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -5605,47 +5577,13 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Returns how many bytes make a member what it is at first: of a text without
- * a default its NUL, of a list its count. */
-static size_t tcall_store_initial_size_(const tcall_shape *member)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {
-        /* by kind; double has four bytes on an AVR */
-        0,
-        sizeof(bool),
-        sizeof(int32_t),
-        sizeof(int64_t),
-        sizeof(double),
-        1,
-        1,
-        sizeof(uint16_t),
-        0,
-        1,
-        0};
-    uint8_t kind = TCALL_FETCH_8_(&member->kind);
-    if (kind == TCALL_KIND_TEXT &&
-        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
-        return TCALL_FETCH_16_(&member->size);
-    if (kind == TCALL_KIND_OBJECT)
-        return TCALL_FETCH_16_(
-            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
-    return TCALL_FETCH_8_(sizes + kind);
-}
-
-/* Ends a member of an object: one without a value becomes what it is at first.
- * Returns false where it is required and did not come. */
+/* Ends a member of an object. Returns false where it is required and did not
+ * come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
-    char *to = tcall_store_place_(member, base);
-    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
-    if (TCALL_BIT_OF_(base, index))
-        return true;
-    if (to)
-        TCALL_COPY_(to, initial + (to - base),
-                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
