@@ -437,23 +437,34 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 typedef struct tcall_syntax_ tcall_syntax_;
 
 /* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text as it stands, through data. */
+ * its text, through data, without the white space between tokens. */
 typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
 
 /* What is told. A user that finds a fault sets error and halt; nothing is told
  * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
 typedef struct tcall_syntax_user_ {
-    /* A member's name, decoded: mostly all of it, else in pieces of which the
-     * last ends it. Returns whether its value is asked for. */
-    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
-    /* A value begins, with this character. */
-    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
-    /* Of a string its decoded bytes, else its text; several calls a value. What
-     * was escaped comes alone. */
-    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
-    /* A value that was heard is complete. */
-    void (*end)(tcall_syntax_ *s);
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
 } tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
 
 /* The state of a recogniser; the user's own state begins with it. */
 struct tcall_syntax_ {
@@ -1183,11 +1194,9 @@ typedef struct tcall_level_ {
 
 /* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
 typedef struct tcall_numeral_ {
-    bool minus : 1;    /* sign of the number */
-    bool point : 1;    /* it came */
-    bool e : 1;        /* it came */
-    bool negative : 1; /* sign of the exponent */
-    int16_t length;    /* digits before the exponent, in all */
+    bool minus[2];  /* the signs of the number and its exponent */
+    bool point, e;  /* they came */
+    int16_t length; /* digits before the exponent, in all */
     int16_t places;
     int16_t power; /* the exponent, without its sign */
     int16_t count; /* digits from the first that is not 0 on */
@@ -1206,16 +1215,16 @@ struct tcall_decoder {
 
     /* private */
     uint8_t levels;
-    uint8_t into;  /* what becomes of the value that is read */
-    uint16_t kept; /* bytes of its text so far */
+    uint8_t into;             /* what becomes of the value that is read */
+    uint16_t kept;            /* bytes of its text so far */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
         tcall_numeral_ digits;
     } now;
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -4938,7 +4947,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -4947,13 +4956,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -5002,9 +5011,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                      : __builtin_ctzl(marks)) >>
-                         3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -5038,9 +5048,9 @@ static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
     if (s->quiet || at == from)
         return;
     if (s->named)
-        s->user->name(s, from, (size_t)(at - from), false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, from, (size_t)(at - from));
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
 /* A name ends with this part; mostly it is all of it. */
@@ -5048,7 +5058,7 @@ static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
                                 const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, from, (size_t)(at - from), true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
@@ -5176,7 +5186,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
@@ -5756,10 +5766,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -5793,8 +5801,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -5817,26 +5825,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -5872,13 +5885,13 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
@@ -5890,7 +5903,7 @@ static bool tcall_read_open_(tcall_decoder *decoder, bool object)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
@@ -5959,16 +5972,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -5977,37 +5987,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -6051,7 +6057,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */

@@ -33,7 +33,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -42,13 +42,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -97,9 +97,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                      : __builtin_ctzl(marks)) >>
-                         3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -133,9 +134,9 @@ static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
     if (s->quiet || at == from)
         return;
     if (s->named)
-        s->user->name(s, from, (size_t)(at - from), false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, from, (size_t)(at - from));
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
 /* A name ends with this part; mostly it is all of it. */
@@ -143,7 +144,7 @@ static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
                                 const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, from, (size_t)(at - from), true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
@@ -271,7 +272,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
