@@ -375,6 +375,20 @@ static uint8_t tcall_sc_meant_(const tcall_sc_ *c, uint8_t on, const char *p)
                                                 : on;
 }
 
+/* Whether the draft has a keyword. */
+static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
+{
+    switch (on) {
+    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
+    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
+    case TCALL_ON_DEPENDENT_:
+    case TCALL_ON_NEEDED_:
+    case TCALL_ON_MIN_CONTAINS_:
+    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
+    default: return true;
+    }
+}
+
 /* Whether a keyword counts beside a $ref up to draft 7. */
 static bool tcall_is_beside_(uint8_t on, const char *p)
 {
@@ -404,7 +418,7 @@ static void tcall_sc_rows_(tcall_sc_ *c, const char *p, tcall_node *node)
             tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
             c->full = true; /* there may be any number */
         }
-        if (on && ref && tcall_is_beside_(on, p))
+        if (on && ref && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
             tcall_sc_refuse_(c, p,
                              "keyword beside $ref, which this draft ignores",
                              "put both into allOf, or use draft 2020-12");
@@ -561,20 +575,6 @@ static int tcall_sc_draft_of_(const char *p)
         if (tcall_str_eq(tcall_str_of(tcall_dialects_[i].uri), uri))
             return tcall_dialects_[i].draft;
     return -1;
-}
-
-/* Whether the draft has a keyword. */
-static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
-    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_NEEDED_:
-    case TCALL_ON_MIN_CONTAINS_:
-    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
-    default: return true;
-    }
 }
 
 /* Whether the keyword at key can be used here, and refuses it if not. A keyword
@@ -985,7 +985,7 @@ static void tcall_sc_names_done_(tcall_node *node)
         i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             members[i].node.flags |= TCALL_NODE_MUST_;
-        if (i >= 32)
+        else /* those that came are counted: see tcall_frame_.met */
             row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
         i = (uint16_t)(i < list->count ? i + 1 : 0);
     }

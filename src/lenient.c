@@ -1,6 +1,6 @@
 #pragma once
 #include "lenient.h"
-#include "json.c"
+#include "tree.c"
 #include "syntax.c"
 
 /* ==========================================================================
@@ -773,7 +773,7 @@ static bool tcall_scan_is_object_(tcall_scan *scan)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok *tok, size_t cap,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
                                     tcall_lenient_result_ *result)
 {
     int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
@@ -797,7 +797,7 @@ static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok *tok, size_t count,
+                                  char *out, tcall_tok_ *tok, size_t count,
                                   tcall_lenient_result_ *result)
 {
     if (result->fixes) {
@@ -806,7 +806,7 @@ static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
     } else {
         memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -815,8 +815,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     tcall_rewritten_ to;
     tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
@@ -833,7 +833,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = result.at;
     return error < 0 ? error : (int)count;

@@ -1,6 +1,7 @@
 #pragma once
 #include "machine.h"
 #include "syntax.c"
+#include "store.c"
 #include "node.c"
 
 /* ==========================================================================
@@ -25,11 +26,12 @@ enum { /* what a frame's verdict is to its parent */
 };
 
 enum {
-    TCALL_FRAME_BAD_ = 1,   /* something within misses it */
-    TCALL_FRAME_DEAD_ = 2,  /* it is of another type: what is within is none of
-                             * its business */
-    TCALL_FRAME_GROUP_ = 4, /* it counts the verdicts of its branches */
-    TCALL_FRAME_MISSED_ = 8 /* of a branch: its first misfit is noted */
+    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
+                              * its business */
+    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
+    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -39,18 +41,29 @@ enum {
 /* One node at work on a value. 24 bytes on 32 bits. */
 struct tcall_frame_ {
     uint8_t role, flags;
-    uint16_t parent;        /* the frame that is told */
-    const tcall_node *node; /* NULL: a shape */
-    const tcall_row *by;    /* the row that brought it; of a group: its own */
-    uint32_t came;          /* members, by their index, the first 32 */
-    uint16_t branch;        /* the frame that began its branch; 0: none */
-    uint16_t count;         /* the member at hand; of a group: verdicts */
-    uint32_t met;           /* required members that came */
+    uint16_t parent; /* the frame that is told */
+    const tcall_node *node;
+    const tcall_row *by; /* the row that brought it; of a group: its own */
+    uint32_t came;       /* members, by their index, the first 32 */
+    uint16_t branch;     /* the frame that began its branch; 0: none */
+    uint16_t count;      /* the member at hand; of a group: verdicts */
+    uint32_t met;        /* required members that came */
 };
+
+/* A shape at work on a value: alone, for a shape has no branches. It begins as
+ * a frame does. */
+typedef struct tcall_place_ {
+    uint8_t role, flags;
+    uint16_t member; /* of an object: the one at hand */
+    const tcall_shape *shape;
+    const tcall_object *object; /* of an object */
+    char *base;                 /* where the value is kept, or NULL */
+} tcall_place_;
 
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
+    tcall_place_ place;
     tcall_fault kept;
 };
 
@@ -63,7 +76,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do. */
+/* What rows do, and what shapes do: the frames of a run are all of one kind. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -166,6 +179,7 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
+        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -173,19 +187,26 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 
 /* ---- frames ---- */
 
-/* Pushes a frame, of which all is zero but what is given. Returns it, or one
- * that counts for nothing where the arena is full. */
+/* Takes the next slot. Where the arena is full it is one that counts for
+ * nothing. */
+static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
+{
+    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
+        m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else
+        m->frames++;
+    return slot;
+}
+
+/* Pushes a frame that belongs to no branch. */
 TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 const tcall_node *node,
                                                 const tcall_row *by,
                                                 uint16_t parent)
 {
-    tcall_frame_ *f = &m->slot[m->frames].frame; /* one more is always there */
-    if ((char *)(m->slot + m->frames + 2) > (char *)(m->open - 1) ||
-        m->frames == TCALL_NO_FRAME_ - 1)
-        tcall_machine_stop_(m, TCALL_E_MEMORY);
-    else
-        m->frames++;
+    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
     f->role = TCALL_ROLE_AND_;
     f->flags = 0;
     f->parent = parent;
@@ -210,6 +231,335 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->faults[m->fault_count] = *fault;
     if (m->fault_count < UINT8_MAX)
         m->fault_count++;
+}
+
+/* The number at hand. */
+TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+{
+    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+}
+
+/* ---- shapes ---- */
+
+/* Of an object whose shape is none. */
+static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* Notes what is wrong with the value or name at an offset, if anything. */
+static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
+                                uint8_t code, uint32_t at, size_t count)
+{
+#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
+    static const uint8_t keywords[] TCALL_FLASH_ = {0,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+                                                    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+    };
+    tcall_fault fault;
+    if (!code)
+        return;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(keywords + code);
+    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+    fault.at = at;
+    fault.shape = place->shape;
+    fault.object = place->object;
+    tcall_machine_note_(m, &fault);
+}
+
+static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
+                               const tcall_object *object, char *base)
+{
+    tcall_place_ *place = &tcall_machine_slot_(m)->place;
+    place->role = TCALL_ROLE_AND_;
+    place->flags = TCALL_FRAME_PLACE_;
+    place->member = TCALL_NO_MEMBER_;
+    place->shape = shape;
+    place->base = base;
+    place->object = object;
+    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        place->object =
+            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+}
+
+/* Pushes what is to be read, be it a hole. */
+static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+{
+    tcall_target filled = *target;
+    if (target->shape && m->is.hole &&
+        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
+        m->is.hole(m, &filled);
+    if (filled.node) {
+        m->is.target.rows = filled.rows;
+        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
+    } else if (filled.object) {
+        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
+                           (char *)filled.out);
+    } else if (filled.shape) {
+        tcall_shapes_push_(
+            m, filled.shape, NULL,
+            tcall_store_place_(filled.shape, (char *)filled.out));
+    }
+}
+
+/* Gives the item of a list that begins. The first one too many is noted. */
+static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
+                               tcall_target *target)
+{
+    const tcall_shape *list = place->shape;
+    uint32_t index = m->open->count - 1;
+    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
+    if (index < high) {
+        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+        if (place->base)
+            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
+                          (size_t)index * TCALL_FETCH_16_(&list->size);
+    } else if (index == high) {
+        tcall_shapes_fault_(m, place,
+                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                                ? TCALL_MISFIT_ROOM
+                                : TCALL_MISFIT_MAX_ITEMS,
+                            m->open->at, 0);
+    }
+}
+
+static void tcall_shapes_enter_(tcall_machine *m)
+{
+    const tcall_place_ *place = &m->slot[m->open->first].place;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (place->object && place->member != TCALL_NO_MEMBER_) {
+        target.shape =
+            place->member +
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
+        target.out = place->base;
+    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
+        tcall_shapes_item_(m, place, &target);
+    }
+    tcall_machine_target_(m, &target);
+}
+
+static void tcall_shapes_opens_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->first].place;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
+        place->flags |= TCALL_FRAME_DEAD_;
+        place->object = NULL;
+    } else if (place->object) {
+        tcall_store_object_(place->object, place->base);
+    }
+}
+
+/* Looks for the name or word at hand in a list of so many. Returns its index,
+ * or -1. */
+static int tcall_shapes_word_(const tcall_machine *m, const char *list,
+                              uint8_t count)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    tcall_words_ words;
+    tcall_words_begin_(&words, list, count);
+    while (at < end) {
+        char bytes[4];
+        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
+    }
+    return tcall_words_end_(&words) ? words.index : -1;
+}
+
+static bool tcall_shapes_name_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_object *object = place->object;
+    int member;
+    place->member = TCALL_NO_MEMBER_;
+    if (!object)
+        return false;
+    member = tcall_shapes_word_(
+        m, TCALL_FETCH_POINTER_(const char *, &object->names),
+        TCALL_FETCH_8_(&object->count));
+    if (member < 0) {
+        if (!TCALL_FETCH_8_(&object->open))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
+        return false;
+    }
+    if (tcall_store_member_(object, place->base, (uint8_t)member))
+        place->member = (uint16_t)member;
+    else
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
+    return true;
+}
+
+/* Decodes the string at hand into its place. */
+static void tcall_shapes_copy_(const tcall_machine *m, char *to)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    if (m->length == inner.len) { /* nothing in it is escaped */
+        memcpy(to, at, inner.len);
+        return;
+    }
+    while (at < end)
+        to += tcall_text_char_(&at, to);
+}
+
+static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_text_into_ text;
+    uint8_t code;
+    text.to = place->base;
+    text.len = m->length;
+    text.followed = m->followed;
+    if (m->nul && place->base)
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
+    code = tcall_store_text_end_(place->shape, &text);
+    if (!code && place->base)
+        tcall_shapes_copy_(m, place->base);
+    return code;
+}
+
+static uint8_t tcall_shapes_choice_(const tcall_machine *m,
+                                    const tcall_place_ *place)
+{
+    const tcall_shape *shape = place->shape;
+    int index =
+        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    if (place->base)
+        *place->base = (char)(index < 0 ? 255 : index);
+    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+               ? TCALL_MISFIT_ENUM
+               : TCALL_FITS;
+}
+
+static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_num_ num = tcall_machine_num_(m);
+    tcall_units_ units;
+    uint8_t code = tcall_store_units_(place->shape, &num, &units);
+    if (place->base) {
+        tcall_shapes_fault_(m, place, code, m->token, 0);
+        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    }
+    return code;
+}
+
+static uint8_t tcall_shapes_list_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
+    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
+
+/* Looks after the members that did not come. */
+static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++)
+        if (!tcall_store_member_end_(object, place->base, i))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
+}
+
+/* Keeps the text of a value. */
+static uint8_t tcall_shapes_json_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    size_t len = m->len - m->token;
+    bool room = len < TCALL_FETCH_16_(&place->shape->size);
+    if (!place->base)
+        return TCALL_FITS;
+    if (room)
+        memcpy(place->base, m->text + m->token, len);
+    place->base[room ? len : 0] = '\0'; /* half a value is none */
+    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
+}
+
+/* A value that is null counts as not given. */
+static void tcall_shapes_null_(const tcall_machine *m,
+                               const tcall_place_ *place)
+{
+    const tcall_place_ *around;
+    if (!m->syntax.depth)
+        return;
+    around = &m->slot[m->open->first].place;
+    if (around->object)
+        tcall_store_null_(around->base, (uint8_t)around->member);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
+}
+
+static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
+{
+    const tcall_place_ *place = &m->slot[m->first].place;
+    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
+        code = TCALL_MISFIT_TYPE;
+    else if (kind == TCALL_KIND_JSON)
+        code = tcall_shapes_json_(m, place);
+    else if (kind == TCALL_KIND_ANY)
+        code = TCALL_FITS;
+    else if (types == TCALL_SHAPE_NULL)
+        tcall_shapes_null_(m, place);
+    else if (kind == TCALL_KIND_OBJECT)
+        tcall_shapes_object_(m, place);
+    else if (kind == TCALL_KIND_LIST)
+        code = tcall_shapes_list_(m, place);
+    else if (kind == TCALL_KIND_TEXT)
+        code = tcall_shapes_text_(m, place);
+    else if (kind == TCALL_KIND_CHOICE)
+        code = tcall_shapes_choice_(m, place);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = m->text[m->token] == 't';
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        code = tcall_shapes_number_(m, place);
+    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
+}
+
+static uint8_t tcall_shapes_admitted_(tcall_machine *m)
+{
+    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+static bool tcall_shapes_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = &m->slot[m->open->first].place;
+    const tcall_object *object = around->object;
+    const tcall_shape *member;
+    if (!object || around->member == TCALL_NO_MEMBER_)
+        return false;
+    member = around->member +
+             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
+        return false;
+    tcall_store_null_(around->base, (uint8_t)around->member);
+    tcall_store_null_(tcall_store_came_(object, around->base),
+                      (uint8_t)around->member);
+    return true;
+}
+
+static const tcall_rows tcall_shapes_ = {
+    tcall_shapes_enter_, NULL,
+    tcall_shapes_opens_, tcall_shapes_name_,
+    tcall_shapes_ends_,  tcall_shapes_admitted_,
+    tcall_shapes_drop_};
+
+/* What the frames of a run do, of which this is the first. */
+static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
+                                                  uint16_t first)
+{
+    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
+                                                           : m->is.target.rows;
 }
 
 /* ---- two that are alike ---- */
@@ -330,7 +680,7 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     m->named = false;
     m->first = m->frames;
     if (open->last > open->first)
-        known = m->is.target.rows->name(m);
+        known = tcall_machine_do_(m, open->first)->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -360,24 +710,20 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         tcall_machine_put_char_(m, '"');
         if (tcall_machine_going_(m))
             tcall_machine_name_ends_(m);
-        tcall_machine_put_char_(m, ':');
     }
     return true;
 }
 
-/* A value begins in the text: after a comma, if it is an item. */
+/* A value begins in the text: after a colon, or, as an item, after a comma. */
 static inline void tcall_machine_item_(tcall_machine *m)
 {
-    if (m->syntax.depth && !m->syntax.object && !m->inner && m->open->count++)
-        tcall_machine_put_char_(m, ',');
+    if (m->syntax.depth && !m->inner) {
+        if (m->syntax.object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
+    }
     m->token = (uint32_t)m->len;
-}
-
-static void tcall_machine_root_(tcall_machine *m)
-{
-    const tcall_target *target = &m->is.target;
-    if (target->node)
-        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
 }
 
 /* Pushes the frames of a value. Mostly its name said already which node alone
@@ -393,9 +739,9 @@ static inline void tcall_machine_enter_(tcall_machine *m)
             branch;
         m->sole = NULL;
     } else if (!m->syntax.depth) {
-        tcall_machine_root_(m);
+        tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        m->is.target.rows->enter(m);
+        tcall_machine_do_(m, open->first)->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -418,7 +764,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        m->is.target.rows->opens(m);
+        tcall_machine_do_(m, m->first)->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -432,6 +778,7 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     tcall_machine_enter_(m);
     if (first == '"') {
         m->length = m->followed = 0;
+        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -474,12 +821,6 @@ static void tcall_machine_short_(tcall_machine *m)
         m->more = m->more || *at > '0'; /* the point is less */
     }
     m->whole = minus ? -whole - m->more : whole;
-}
-
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
-{
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
 }
 
 /* Returns the types of the number at hand. */
@@ -532,7 +873,7 @@ static void tcall_machine_scalar_(tcall_machine *m)
         return;
     }
     if (m->frames > m->first)
-        m->is.target.rows->ends(m, types);
+        tcall_machine_do_(m, m->first)->ends(m, types);
     m->frames = m->first;
 }
 
@@ -551,8 +892,8 @@ static void tcall_machine_closes_(tcall_machine *m)
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
     if (m->frames > m->first)
-        m->is.target.rows->ends(m, object ? TCALL_SHAPE_OBJECT
-                                          : TCALL_SHAPE_ARRAY);
+        tcall_machine_do_(m, m->first)
+            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
     m->frames = m->first;
     m->open++;
 }
@@ -592,12 +933,12 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
     tcall_syntax_begin_(&inner, &tcall_machine_skips_);
     while (at < end && !inner.error) {
         char bytes[4];
-        const char *from = at;
-        while (at < end && *at != '\\')
-            at++;
-        tcall_syntax_feed_(&inner, from, (size_t)(at - from));
-        if (at < end && !inner.error)
+        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
+        if (stop == at)
             tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
+        else
+            at += tcall_syntax_feed_(&inner, at,
+                                     (size_t)((stop ? stop : end) - at));
     }
     return tcall_syntax_end_(&inner) == TCALL_OK;
 }
@@ -672,7 +1013,8 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || !m->is.target.rows->drop(m))
+    if (!m->syntax.object || m->open->last == m->open->first ||
+        !tcall_machine_do_(m, m->open->first)->drop(m))
         return false;
     m->len = m->key - (--m->open->count > 0);
     tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
@@ -684,9 +1026,10 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
     uint8_t admitted = TCALL_SHAPE_ANY;
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
+            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
             m->slot[m->first].frame.node->types == types)
             return false; /* mostly it is what alone may come */
-        admitted = m->is.target.rows->admitted(m);
+        admitted = tcall_machine_do_(m, m->first)->admitted(m);
     }
     if (m->is.object && !m->syntax.depth)
         admitted &= TCALL_SHAPE_OBJECT;

@@ -124,7 +124,7 @@ struct tcall_machine {
     /* private */
     tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
+    bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
@@ -133,8 +133,6 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
-    char *to;               /* where a text is stored, or NULL */
-    uint16_t room;          /* for it */
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is

@@ -130,10 +130,9 @@ typedef struct tcall_row {
 } tcall_row;
 
 enum {
-    TCALL_ROW_LAST_ = 1, /* no row follows */
-    TCALL_ROW_MUSTS_ =
-        2, /* required: all are properties, among the first 32, and marked */
-    TCALL_ROW_SMALL_ = 4 /* a bound that is whole and in count, too */
+    TCALL_ROW_LAST_ = 1,  /* no row follows */
+    TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
+    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
 };
 
 #endif /* TOOLCALL_NO_SCHEMA */

@@ -617,7 +617,7 @@ static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
 {
     tcall_frame_ *parent;
     if (f->parent == TCALL_NO_FRAME_) {
-        m->failed = !ok;
+        m->failed = m->failed || !ok;
         return;
     }
     parent = &m->slot[f->parent].frame;
@@ -665,7 +665,8 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
-        if (*p != '"' || tcall_text_equal_(p, m->text + m->token))
+        if (*p != '"' || (m->text[m->token] == '"' &&
+                          tcall_text_equal_(p, m->text + m->token)))
             types |= tcall_rows_types_of_(p);
     return types;
 }
@@ -731,26 +732,38 @@ static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
     return name != NULL;
 }
 
+/* As if the member at hand had not come. */
+static void tcall_rows_forget_(tcall_frame_ *f)
+{
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    if (f->count == TCALL_NO_MEMBER_)
+        return;
+    if (f->count < 32)
+        f->came &= ~((uint32_t)1 << f->count);
+    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+}
+
 /* The member at hand may be absent where it is a property that no frame
- * requires. */
+ * requires. What is certain counts; where nothing knows it, branches. */
 static bool tcall_rows_drop_(tcall_machine *m)
 {
-    bool declared = false;
-    uint16_t i, turn;
-    for (turn = 0; turn < 2; turn++) {
-        for (i = m->open->first; i < m->open->last; i++) {
-            tcall_frame_ *f = &m->slot[i].frame;
-            if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
-                continue;
-            declared = declared || f->count != TCALL_NO_MEMBER_;
-            if (!turn && tcall_rows_requires_(m, f))
-                return false;
-            if (turn && f->count < 32)
-                f->came &= ~((uint32_t)1 << f->count);
-        }
-        if (!declared)
-            return false;
+    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint16_t i;
+    for (i = m->open->first; i < m->open->last; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        uint8_t by = f->branch ? 1 : 2;
+        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+            continue;
+        if (f->count != TCALL_NO_MEMBER_)
+            declared |= by;
+        if (tcall_rows_requires_(m, f))
+            required |= by;
     }
+    if (declared & 2 ? required & 2 : !declared || required)
+        return false;
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
+            tcall_rows_forget_(&m->slot[i].frame);
     return true;
 }
 

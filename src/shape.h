@@ -43,9 +43,6 @@
  *                              4,194,304 units are rounded
  *     number(low, high)        double; low, high and a default have at most 6
  *                              decimals
- *     number_over(low, high)   the same, but more than low; number_under(low,
- *                              high): less than high; number_between(low,
- *                              high): both
  *     text(min, max)           char[max + 1], ended by NUL: min to max
  *                              characters; of more than max bytes, as é has
  *                              two, there is no room for all
@@ -60,6 +57,8 @@
  *     json(room)               char[room + 1]: any value as its JSON text
  *     one_of(TYPES, room)      the same for the types of a set, such as
  *                              TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER
+ *     over(kind)               as kind, number or integer64, but more than low
+ *     under(kind)              the same, but less than high
  *     or_null(kind)            as kind; null counts as not given
  *     named("as-sent", kind)   as kind; the member's name in JSON is the text
  *
@@ -410,15 +409,18 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
      (int32_t)(low), (int32_t)(high), TCALL_ROW_IF_##ranged(where, more)}
 
 #define TCALL_FITTING_OF_(member, initial, types, node, range, label, role)   \
-    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ initial)
-#define TCALL_FITTING_(bits, has, value, store, fits, from, to, bounded)      \
-    TCALL_FITTING_##has(value, fits, from, to)
-#define TCALL_FITTING_0(value, fits, from, to) 1
+    TCALL_ROLE_(TCALL_FITTING_, role, TCALL_COLUMNS_ node,                    \
+                TCALL_COLUMNS_ initial)
+#define TCALL_FITTING_(bits, has, value, kind, digits, flags, size, low, high, \
+                       more, store, fits, from, to, bounded)                  \
+    TCALL_FITTING_##has(value, fits, from, to, flags)
+#define TCALL_FITTING_0(value, fits, from, to, flags) 1
 #define TCALL_BOUNDED_OF_(member, initial, types, node, range, label, none)   \
     TCALL_BOUNDED_(TCALL_COLUMNS_ initial)
 #define TCALL_BOUNDED_(...) TCALL_BOUNDED_MAKE_(__VA_ARGS__)
 #define TCALL_BOUNDED_MAKE_(store, fits, from, to, bounded) (bounded)
-#define TCALL_FITTING_1(value, fits, from, to) fits(value, from, to)
+#define TCALL_FITTING_1(value, fits, from, to, flags)                         \
+    fits(value, from, to, flags)
 
 #define TCALL_INITIAL_OF_(member, initial, types, node, range, label, role,   \
                           name)                                               \
@@ -436,17 +438,17 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #endif
 
 /* How a default is held against its bounds, and how it gets into the struct. */
-#define TCALL_WITHIN_(value, low, high)  ((value) >= (low) && (value) <= (high))
-#define TCALL_OVER_(value, low, high)    ((value) > (low) && (value) <= (high))
-#define TCALL_UNDER_(value, low, high)   ((value) >= (low) && (value) < (high))
-#define TCALL_BETWEEN_(value, low, high) ((value) > (low) && (value) < (high))
-#define TCALL_SIZED_(value, min, max)                                         \
+#define TCALL_WITHIN_(value, low, high, flags)                                \
+    ((value) >= (low) && (value) <= (high) &&                                 \
+     (!((flags) & TCALL_MEMBER_OVER) || (value) > (low)) &&                   \
+     (!((flags) & TCALL_MEMBER_UNDER) || (value) < (high)))
+#define TCALL_SIZED_(value, min, max, flags)                                  \
     ((int)sizeof(value) > (min) && (int)sizeof(value) <= (max) + 1)
 #define TCALL_ORDERED_(low, high, least, most)                                \
     ((low) + 0LL >= (least) && (low) + 0LL <= (high) + 0LL &&                 \
      (high) + 0LL <= (most))
-#define TCALL_FITS_NEVER_(value, low, high)  0
-#define TCALL_FITS_ALWAYS_(value, low, high) 1
+#define TCALL_FITS_NEVER_(value, low, high, flags)  0
+#define TCALL_FITS_ALWAYS_(value, low, high, flags) 1
 #define TCALL_AS_IT_IS_(value)          value
 #define TCALL_AS_ZERO_(value)           0
 #define TCALL_SCALE_1_                  10.
@@ -494,20 +496,11 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
      TCALL_SHAPE_INTEGER, (TCALL_KIND_INTEGER64, 0, 0, 0, 0, 0, NULL),        \
      (1, low, high, NULL), (0, 0))
 #define TCALL_K_number(low, high)                                             \
-    TCALL_NUMBER_KIND_(low, high, TCALL_WITHIN_, <=, 0)
-#define TCALL_K_number_over(low, high)                                        \
-    TCALL_NUMBER_KIND_(low, high, TCALL_OVER_, <, TCALL_MEMBER_OVER)
-#define TCALL_K_number_under(low, high)                                       \
-    TCALL_NUMBER_KIND_(low, high, TCALL_UNDER_, <, TCALL_MEMBER_UNDER)
-#define TCALL_K_number_between(low, high)                                     \
-    TCALL_NUMBER_KIND_(low, high, TCALL_BETWEEN_, <,                          \
-                       TCALL_MEMBER_OVER | TCALL_MEMBER_UNDER)
-#define TCALL_NUMBER_KIND_(low, high, fits, less, flags)                      \
-    ((double, ), (TCALL_AS_IT_IS_, fits, low, high, (low) less (high) &&      \
+    ((double, ), (TCALL_AS_IT_IS_, TCALL_WITHIN_, low, high, (low) <= (high) && \
                   ((low) <= TCALL_NO_MINIMUM || (low) >= -9e12) &&            \
                   ((high) >= TCALL_NO_MAXIMUM || (high) <= 9e12) &&           \
                   (low) <= 9e12 && (high) >= -9e12),                          \
-     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, flags, 0, 0, 0, NULL),        \
+     TCALL_SHAPE_NUMBER, (TCALL_KIND_NUMBER, 6, 0, 0, 0, 0, NULL),            \
      (1, TCALL_MILLIONTHS_(low), TCALL_MILLIONTHS_(high),                     \
       tcall_store_double_), (0, 0))
 #endif
@@ -548,6 +541,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* Kinds around a kind; around none they are none. */
 #define TCALL_K_or_null(kind)                                                 \
     TCALL_AROUND_(TCALL_K_##kind, TCALL_OR_NULL_OF_, 0)
+#define TCALL_K_over(kind)                                                    \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_BEYOND_OF_, TCALL_MEMBER_OVER)
+#define TCALL_K_under(kind)                                                   \
+    TCALL_AROUND_(TCALL_K_##kind, TCALL_BEYOND_OF_, TCALL_MEMBER_UNDER)
 #define TCALL_K_named(name, kind)                                             \
     TCALL_AROUND_(TCALL_K_##kind, TCALL_NAMED_OF_, name)
 #define TCALL_AROUND_(row, macro, value)                                      \
@@ -562,6 +559,18 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TCALL_AROUND_OPEN_(macro, ...) macro(__VA_ARGS__)
 #define TCALL_OR_NULL_OF_(member, initial, types, node, range, label, none)   \
     (member, initial, TCALL_SHAPE_NULL | types, node, range, label)
+#define TCALL_BEYOND_OF_(member, initial, types, node, range, label, flag)    \
+    (member, TCALL_BEYOND_(TCALL_COLUMNS_ node, TCALL_COLUMNS_ initial), types, \
+     TCALL_FLAGGED_(flag, TCALL_COLUMNS_ node), range, label)
+#define TCALL_BEYOND_(...)  TCALL_BEYOND_MAKE_(__VA_ARGS__)
+#define TCALL_BEYOND_MAKE_(kind, digits, flags, size, low, high, more, store, \
+                           fits, from, to, bounded)                           \
+    (store, fits, from, to,                                                   \
+     (kind) >= TCALL_KIND_INTEGER64 && (kind) <= TCALL_KIND_NUMBER &&         \
+     (from) < (to) && (bounded))
+#define TCALL_FLAGGED_(...) TCALL_FLAGGED_MAKE_(__VA_ARGS__)
+#define TCALL_FLAGGED_MAKE_(flag, kind, digits, flags, size, low, high, more) \
+    (kind, digits, (flags) | flag, size, low, high, more)
 #define TCALL_NAMED_OF_(member, initial, types, node, range, label, name)     \
     (member, initial, types, node, range, (1, name))
 

@@ -178,6 +178,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
     return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
+    bool nuls;
+    if (*string != '"')
+        return text;
+    text.len = tcall_decode_(to, to, end);
+    nuls = text.len && memchr(to, 0, text.len) != NULL;
+    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    to += text.len;
+    memset(to, ' ', (size_t)(end + 1 - to));
+    to[0] = 0;
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return text;
+}
+
 /* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
@@ -364,6 +384,15 @@ TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
         text = tcall_text_after_(
             tcall_text_skip_(object ? tcall_text_value_(text) : text));
     return count;
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
 }
 
 /* Returns whether two values are equal, but for what is in them. */

@@ -66,11 +66,11 @@ TCALL_LIST(timers, object(timer), 0, 2)
     ROW(me, optional, fixed(2, -9.9, 40), heat, "")                            \
     ROW(me, optional, integer64(INT64_MIN, 9000000000000), wide, "")           \
     ROW(me, optional, number(-0.5, TCALL_NO_MAXIMUM), factor, "")              \
-    ROW(me, optional, number_over(0, 1), share, "")                            \
-    ROW(me, optional, number_under(0, 1), below, "")                           \
-    ROW(me, optional, number_between(-1, 2.5), gain, "")                       \
-    ROW(me, optional, number_over(0, TCALL_NO_MAXIMUM), over, "")              \
-    ROW(me, optional, number_under(TCALL_NO_MINIMUM, 9), under, "")            \
+    ROW(me, optional, over(number(0, 1)), share, "")                           \
+    ROW(me, optional, under(number(0, 1)), below, "")                          \
+    ROW(me, optional, over(under(number(-1, 2.5))), gain, "")                  \
+    ROW(me, optional, over(number(0, TCALL_NO_MAXIMUM)), over, "")             \
+    ROW(me, optional, under(number(TCALL_NO_MINIMUM, 9)), under, "")           \
     ROW(me, optional, characters(2, 3), code, "")                              \
     ROW(me, optional, text(1, 1), one, "")                                     \
     ROW(me, optional, string(1, 10), note, "")                                 \
@@ -160,8 +160,7 @@ int probe_told(FILE *in, FILE *out)
     if (tcall_init(&tc, &desc) < 0)
         return 2;
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        tcall_json v = probe_parse(line, len, &tokens);
+        tcall_json v = probe_parse(line, len);
         tcall_str text = tcall_json_str(tcall_json_get(v, "input"));
         tcall_str name = tcall_json_str(tcall_json_get(v, "tool"));
         tcall_writer w;
@@ -172,7 +171,6 @@ int probe_told(FILE *in, FILE *out)
         probe_told_call(&w, &tc, name, text);
         tcall_write_close(&w, '}');
         fprintf(out, "%.*s\n", (int)w.fill, answer);
-        free(tokens);
         free(line);
     }
     return 0;

@@ -443,15 +443,16 @@ static void test_caller(void)
 }
 
 #ifndef TOOLCALL_NO_INT64
-#define WIDE(ROW, me)                                                     \
-    ROW(me, optional, integer64(-9000000000, INT64_MAX), a, "A")          \
-    ROW(me, optional, number(-0.5, 1e6), b, "B")                          \
-    ROW(me, optional, number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM), c, "C") \
-    ROW(me, optional, integer64(INT64_MIN, 5), d, "D")                    \
-    ROW(me, optional, number(0, TCALL_NO_MAXIMUM), e, "E")                \
-    ROW(me, optional, number_over(0, 1), f, "F")                          \
-    ROW(me, optional, number_under(0, 1), g, "G")                         \
-    ROW(me, optional, number_between(-0.5, TCALL_NO_MAXIMUM), h, "H")
+#define WIDE(ROW, me)                                                      \
+    ROW(me, optional, integer64(-9000000000, INT64_MAX), a, "A")           \
+    ROW(me, optional, number(-0.5, 1e6), b, "B")                           \
+    ROW(me, optional, number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM), c, "C")  \
+    ROW(me, optional, integer64(INT64_MIN, 5), d, "D")                     \
+    ROW(me, optional, number(0, TCALL_NO_MAXIMUM), e, "E")                 \
+    ROW(me, optional, over(number(0, 1)), f, "F")                          \
+    ROW(me, optional, under(number(0, 1)), g, "G")                         \
+    ROW(me, optional, over(under(number(-0.5, TCALL_NO_MAXIMUM))), h, "H") \
+    ROW(me, defaults(1), under(or_null(over(integer64(0, 9)))), i, "I")
 TCALL_SHAPE(wide, WIDE)
 
 static int read_wide(struct wide *wide, const char *text)
@@ -482,6 +483,11 @@ static void test_excluded(void)
     CHECK(misfit_of("{\"h\":-0.5}") == TCALL_MISFIT_MINIMUM);
     CHECK(misfit_of("{\"h\":-0.49999999}") == TCALL_FITS);
     CHECK(misfit_of("{\"h\":1e30}") == TCALL_FITS);
+    CHECK(misfit_of("{\"i\":0}") == TCALL_MISFIT_MINIMUM);
+    CHECK(misfit_of("{\"i\":1}") == TCALL_FITS);
+    CHECK(misfit_of("{\"i\":null}") == TCALL_FITS);
+    CHECK(misfit_of("{\"i\":8e0}") == TCALL_FITS);
+    CHECK(misfit_of("{\"i\":9.0}") == TCALL_MISFIT_MAXIMUM);
 }
 
 static void test_wide(void)

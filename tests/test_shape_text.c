@@ -26,8 +26,8 @@ TCALL_LIST(numbers, number(0, 9), 0, 3)
     ROW(me, defaults(21.5), fixed(2, -9.9, 40), heat, "")                      \
     ROW(me, optional, integer64(INT64_MIN, 9000000000000), wide, "")           \
     ROW(me, optional, number(-0.5, TCALL_NO_MAXIMUM), factor, "")              \
-    ROW(me, optional, number_over(0, 1), share, "")                            \
-    ROW(me, optional, number_between(-1, 2.5), gain, "")                       \
+    ROW(me, optional, over(number(0, 1)), share, "")                           \
+    ROW(me, optional, over(under(number(-1, 2.5))), gain, "")                  \
     ROW(me, optional, characters(2, 3), code, "")                              \
     ROW(me, optional, string(1, 100), note, "")                                \
     ROW(me, required, list(channels), channels, "")                            \

@@ -287,7 +287,7 @@ static void test_hooks(void)
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(!strncmp(out_text, "Z C 1", 5));
-    CHECK(call.cx.history && call.cx.history->input.tok);
+    CHECK(call.cx.history && call.cx.history->input.at);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     tcall_write_provenance(&out, &tc, &call);
     out_text[out.fill] = '\0';

@@ -136,7 +136,7 @@ POINTERS = {
                  "tcall_loops_run_", "tcall_cache_*", "tcall_concurrency_*",
                  "tcall_ledger_*"],
     "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "validator.check": [],
-    "cx.end": ["tcall_end_"],
+    "cx.end": ["tcall_end_"], "cx.hide": ["tcall_hide_injected_"],
     "desc.*": [], "d.wait": [], "mask.sink": [], "transport.*": [], "tool.run": [], "hook.filter": [],
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
     "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
