@@ -6291,10 +6291,10 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -7750,22 +7750,43 @@ static void tcall_json_compact_(char *text, const char *end)
     *text = 0;
 }
 
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
+                                              NULL};
+    tcall_syntax_begin_(s, &nobody);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_scan scan;
-    const char *where = text;
-    int r = tcall_scan_text_(&scan, tcall_slice_(text, len));
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
     *out = tcall_json_none_();
     if (r == TCALL_OK) {
-        text[len] = 0;
-        r = tcall_json_odd_(text, text + len, &where);
-        scan.pos = (size_t)(where - text);
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
     }
     if (at)
-        *at = scan.pos;
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    tcall_json_compact_(text, text + len);
+    tcall_json_compact_(text, end);
     *out = tcall_json_of_(text, NULL);
     return TCALL_OK;
 }
