@@ -631,6 +631,12 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+            return;
+        }
         tcall_lenient_put_(text, "\"", 1);
         if (text->out->error || text->at < text->end)
             text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
