@@ -28,13 +28,13 @@ TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Returns a member of an object, an element of an array, else a missing value.
- * What stands before it is passed over. */
+/* Returns a member of an object, an element of an array, else a missing value,
+ * valid as long as the text. What stands before it is passed over. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
-/* Visits the elements of an array or the values of an object:
+/* Visits the elements of an array or the values of an object, valid likewise:
  * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
  * latter, decoded and terminated as tcall_json_string is, and is empty for any
  * other value. */
