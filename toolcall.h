@@ -7729,14 +7729,15 @@ static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
     return TCALL_SKIP_;
 }
 
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end. */
 static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
                                          const char *end)
 {
-    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
-                                              NULL};
-    tcall_syntax_begin_(s, &nobody);
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
