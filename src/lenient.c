@@ -586,7 +586,7 @@ static void tcall_lenient_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_lenient_user_ = {
+static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
     NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
 
 /* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
@@ -631,6 +631,12 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
+            return;
+        }
         tcall_lenient_put_(text, "\"", 1);
         if (text->out->error || text->at < text->end)
             text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
@@ -727,7 +733,7 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ = {
+static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
     NULL, tcall_rewritten_begin_, NULL, NULL};
 
 static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
