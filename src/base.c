@@ -38,11 +38,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#ifdef TOOLCALL_NO_SCHEMA
-#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
-#else
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else

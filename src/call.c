@@ -4,6 +4,7 @@
 #include "machine.c"
 #include "say.c"
 #include "registry.c"
+#include "rows.c"
 
 /* ==========================================================================
  * >>call
@@ -140,15 +141,13 @@ static int tcall_read_begin_(tcall_block *block, tcall_machine *machine,
     return tcall_machine_init(machine, desc);
 }
 
-/* Ends the reading, and notes how much of the block it took, or wants. */
-static int tcall_read_end_(tcall_block *block, tcall_machine *machine)
+/* Notes how much of the block a reading took, or wants at least. */
+static void tcall_read_room_(tcall_block *block, const tcall_machine *machine)
 {
-    int r = tcall_machine_end(machine);
-    size_t used = machine->is.size + tcall_machine_used_(machine);
-    if (r == TCALL_E_MEMORY)
-        used += machine->is.size;
+    size_t used = tcall_machine_used_(machine) + 7;
+    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                             : machine->is.size;
     tcall_block_room_(block, used);
-    return r;
 }
 
 /* Reads a text strictly. */
@@ -157,51 +156,31 @@ TCALL_SHARED_ int tcall_read_(tcall_block *block, tcall_machine *machine,
 {
     tcall_read_begin_(block, machine, desc, text.len + 1);
     tcall_machine_feed(machine, text.ptr, text.len);
-    return tcall_read_end_(block, machine);
-}
-
-/* Whether a reading that failed may be tried once more through the filter: what
- * is wrong may be a slip that has one meaning. */
-static bool tcall_read_slipped_(int error)
-{
-    return error < 0 && error != TCALL_E_INVALID && error != TCALL_E_MEMORY &&
-           error != TCALL_E_DUPLICATE && error != TCALL_E_RANGE &&
-           error != TCALL_E_BUDGET;
-}
-
-static size_t tcall_read_feed_(tcall_syntax_ *syntax, const char *bytes,
-                               size_t len)
-{
-    tcall_machine *machine = (tcall_machine *)(void *)syntax;
-    size_t before = machine->at;
-    tcall_machine_feed(machine, bytes, len);
-    return machine->at - before;
-}
-
-/* Reads a text as a model meant it, through the filter. A control character
- * takes six bytes as an escape. */
-static int tcall_read_lenient_(tcall *tc, tcall_call *call,
-                               tcall_machine *machine, tcall_machine_desc *desc)
-{
-    tcall_lenient_result_ result;
-    size_t most, len = call->arguments.len;
-    int strict = machine->error;
-    tcall_hydrate_gap_(&tc->block, 0, &most);
-    most /= 2;
-    result.at = call->error_at;
-    result.error = strict;
-    tcall_read_begin_(&tc->block, machine, desc,
-                      len < most / 6 ? 6 * len + 3 : most);
-    tcall_lenient_read_(&result, call->arguments, &machine->syntax,
-                        tcall_read_feed_);
-    tcall_read_end_(&tc->block, machine);
-    call->error_at = result.at;
-    if (result.error < 0)
-        return result.error;
-    if (tc->desc.strict_json)
-        return strict;
-    call->fixes = result.fixes;
+    tcall_machine_end(machine);
+    tcall_read_room_(block, machine);
     return machine->error;
+}
+
+/* Reads a text strictly, and once more as it was meant if that is allowed and
+ * helps. A control character takes six bytes as an escape. */
+TCALL_SHARED_ int tcall_read_leniently_(tcall_block *block,
+                                        tcall_machine *machine,
+                                        tcall_machine_desc *desc,
+                                        tcall_str text, bool strict,
+                                        uint32_t *fixes)
+{
+    int r = tcall_read_(block, machine, desc, text);
+    size_t at = machine->at, most;
+    *fixes = 0;
+    if (!tcall_is_slip_(r))
+        return r;
+    tcall_hydrate_gap_(block, 0, &most);
+    most /= 2;
+    tcall_read_begin_(block, machine, desc,
+                      text.len < most / 6 ? 6 * text.len + 3 : most);
+    r = tcall_read_meant_(machine, text, r, at, strict, fixes);
+    tcall_read_room_(block, machine);
+    return r;
 }
 
 /* What the arguments may be, and where they go. */
@@ -257,10 +236,9 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_read_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_read_(&tc->block, &machine, &desc, call->arguments);
+    r = tcall_read_leniently_(&tc->block, &machine, &desc, call->arguments,
+                              tc->desc.strict_json, &call->fixes);
     call->error_at = machine.at;
-    if (tcall_read_slipped_(r))
-        r = tcall_read_lenient_(tc, call, &machine, &desc);
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
     if (r != TCALL_OK && r != TCALL_E_INVALID)

@@ -1,6 +1,6 @@
 #pragma once
 #include "tools.h"
-#include "read.h"
+#include "machine.h"
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run

@@ -18,8 +18,6 @@
  * A schema that was refused, or is zero, accepts nothing.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -70,4 +68,3 @@ TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
-#endif /* TOOLCALL_NO_SCHEMA */

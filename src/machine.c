@@ -14,8 +14,6 @@
  * needs none of it.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
        TCALL_ROLE_COUNT_,
@@ -1115,4 +1113,3 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     return machine->error;
 }
 
-#endif /* TOOLCALL_NO_SCHEMA */

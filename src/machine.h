@@ -32,8 +32,6 @@
  * is at work on it, in the arena.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* The comparisons, characters and names that one text may cost. */
 #ifndef TOOLCALL_MAX_STEPS
 #define TOOLCALL_MAX_STEPS 1000000
@@ -163,4 +161,3 @@ TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
 TCALL_API const tcall_rows tcall_schema_rows;
 #endif
 
-#endif /* TOOLCALL_NO_SCHEMA */

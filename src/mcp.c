@@ -13,7 +13,7 @@
  * line has ended, so that the id is known wherever it was.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#if !defined TOOLCALL_NO_MCP
 
 /* ---- the message ---- */
 

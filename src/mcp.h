@@ -39,7 +39,7 @@
  * confirm where nobody can be asked.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#if !defined TOOLCALL_NO_MCP
 
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */

@@ -6,8 +6,6 @@
  * >>node
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* The words of the keywords, by their numbers. */
 static const char *const tcall_keyword_words_[] = {"",
 #define TCALL_X_(NAME, keyword, begins) keyword,
@@ -114,4 +112,3 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
                : TCALL_NO_MEMBER_;
 }
 
-#endif /* TOOLCALL_NO_SCHEMA */

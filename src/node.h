@@ -11,8 +11,6 @@
  * schema text.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* X(NAME, keyword, how its value begins): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others
@@ -135,4 +133,3 @@ enum {
     TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
 };
 
-#endif /* TOOLCALL_NO_SCHEMA */

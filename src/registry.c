@@ -1,7 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "tools.c"
-#include "schema_errors.c"
+#include "compile.c"
 
 /* ==========================================================================
  * >>registry

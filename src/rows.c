@@ -10,8 +10,6 @@
  * behind it, the one that came furthest.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* ---- faults ---- */
 
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
@@ -786,4 +784,3 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
     tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
     tcall_rows_drop_};
 
-#endif /* TOOLCALL_NO_SCHEMA */

@@ -30,8 +30,6 @@ typedef struct tcall_shape_view_ {
     uint16_t optional, unions; /* so many there are */
 } tcall_shape_view_;
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
@@ -1089,29 +1087,3 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     return writer->error;
 }
 
-#else
-
-/* Without shapes no tool has one: it was refused at the start. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    (void)view;
-    (void)shape;
-}
-
-TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
-                                    const tcall_object *shape)
-{
-    (void)shape;
-    return writer->error;
-}
-
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    (void)shape;
-    (void)index;
-    return tcall_slice_(NULL, 0);
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
