@@ -6291,10 +6291,10 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -7750,22 +7750,43 @@ static void tcall_json_compact_(char *text, const char *end)
     *text = 0;
 }
 
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
+                                              NULL};
+    tcall_syntax_begin_(s, &nobody);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_scan scan;
-    const char *where = text;
-    int r = tcall_scan_text_(&scan, tcall_slice_(text, len));
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
     *out = tcall_json_none_();
     if (r == TCALL_OK) {
-        text[len] = 0;
-        r = tcall_json_odd_(text, text + len, &where);
-        scan.pos = (size_t)(where - text);
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
     }
     if (at)
-        *at = scan.pos;
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    tcall_json_compact_(text, text + len);
+    tcall_json_compact_(text, end);
     *out = tcall_json_of_(text, NULL);
     return TCALL_OK;
 }
@@ -8107,9 +8128,7 @@ typedef struct tcall_lenient_ {
     tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    uint32_t fixes;
-    int error;
-    size_t where; /* offset of the error, else of the first fix */
+    tcall_lenient_result_ *out;
 } tcall_lenient_;
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
@@ -8117,17 +8136,17 @@ typedef struct tcall_lenient_ {
 /* The first error stays. */
 static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    if (text->error)
+    if (text->out->error)
         return;
-    text->where = (size_t)(text->at - text->start);
-    text->error = error;
+    text->out->at = (size_t)(text->at - text->start);
+    text->out->error = error;
 }
 
 static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!text->fixes && !text->error)
-        text->where = (size_t)(text->at - text->start);
-    text->fixes |= fix;
+    if (!text->out->fixes && !text->out->error)
+        text->out->at = (size_t)(text->at - text->start);
+    text->out->fixes |= fix;
 }
 
 /* ---- feeding ---- */
@@ -8154,7 +8173,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
     if (s->error) {
         tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += eaten;
+            text->out->at += eaten;
     }
 }
 
@@ -8293,12 +8312,6 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
                                    TCALL_FIX_TAG);
 }
 
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
-}
-
 /* Whether nothing is left but what may be around the value: where that is open,
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
@@ -8307,7 +8320,8 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
     bool cut;
     do
         tcall_lenient_blank_(text);
-    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    while (tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE) ||
+           tcall_lenient_tag_(text));
     cut = text->next < 0;
     text->at = from;
     tcall_lenient_blank_(text);
@@ -8345,31 +8359,24 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
     text->at++;
 }
 
-/* Returns the length of what can be copied at once: one byte or escape, and
- * after it all that is plain. */
-static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
-{
-    const char *at = text->at;
-    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
-    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
-           (unsigned char)*at >= 0x20)
-        at++;
-    return (size_t)(at - text->at);
-}
-
 /* Reads the inside of a string up to its closing quote or the end. */
 static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
 {
-    while (text->at < text->end && !text->error &&
+    while (text->at < text->end && !text->out->error &&
            !tcall_lenient_sees_(text, quote)) {
+        const char *to = text->at;
         if (tcall_lenient_sees_(text, "\\'")) {
             tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
             text->at++;
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else {
-            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
+        } else { /* one byte or escape, and all that is plain after it */
+            to += *to == '\\' && to + 1 < text->end ? 2 : 1;
+            while (to < text->end && *to != *quote && *to != '"' &&
+                   *to != '\\' && (unsigned char)*to >= 0x20)
+                to++;
+            tcall_lenient_copy_(text, (size_t)(to - text->at));
         }
     }
 }
@@ -8573,7 +8580,8 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
         tcall_lenient_blank_(text);
-        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+        if (!(text->out->fixes & TCALL_FIX_FENCE) &&
+            tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
@@ -8585,28 +8593,26 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
                                  const char *to)
 {
+    static const char marks[] = "{}[]:,\"'";
+    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
+    bool blanks = !(text->out->fixes & inexact), escaped = false;
     const char *at = text->at;
     char quote = 0;
-    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
     for (; value < to; value++, at++) {
         const char *one = value, *other = at;
-        while (!quote && !exact && tcall_is_space_(*value))
+        while (blanks && !quote && tcall_is_space_(*value))
             value++;
-        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
             at++;
         if (at == text->end || *at != *value)
             return false;
         /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
-            !strchr("{}[]:,\"'", *at))
+        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
+            !strchr(marks, *at))
             return false;
-        if (quote && *value == '\\') {
-            value++;
-            if (++at == text->end || *at != *value)
-                return false;
-        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
-            quote = (char)(quote ? 0 : *value);
-        }
+        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
+            quote = (char)(quote ? 0 : *at);
+        escaped = quote && !escaped && *at == '\\';
     }
     tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
     text->at = at;
@@ -8634,7 +8640,7 @@ static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
             repeats = false;
         } else if (tcall_lenient_tag_(text)) {
             repeats = false;
-        } else if (!tcall_lenient_fence_(text)) {
+        } else if (!tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             break;
         }
     }
@@ -8711,15 +8717,18 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
-        tcall_lenient_put_(text, "\"", 1);
-        if (!text->error && text->at == text->end) {
-            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
-                                  TCALL_E_BAD_KEY);
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
-        text->at = slash;
-        text->error = TCALL_OK;
-        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        tcall_lenient_put_(text, "\"", 1);
+        if (text->out->error || text->at < text->end)
+            text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
+        text->out->error = TCALL_OK;
+        tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                              TCALL_E_BAD_KEY);
         return;
     }
     do {
@@ -8729,10 +8738,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && text->state->state != TCALL_AT_DONE_);
-    if (!text->error)
+    } while (!text->out->error && text->state->state != TCALL_AT_DONE_);
+    if (!text->out->error)
         tcall_lenient_after_(text, from, to);
-    if (!text->error)
+    if (!text->out->error)
         tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
                               TCALL_E_NOT_OBJECT);
 }
@@ -8748,24 +8757,21 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
                                       tcall_feed_ feed)
 {
     tcall_lenient_ text;
-    text.start = text.at = bytes.ptr ? bytes.ptr : "";
-    text.end = text.start + bytes.len;
+    memset(out, 0, sizeof *out);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.state = text.into = into;
     text.feed = feed;
-    text.fixes = 0;
-    text.error = TCALL_OK;
-    text.where = 0;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    text.out = out;
     tcall_lenient_before_(&text);
-    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+    if (text.next >= 0 || out->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_lenient_value_(&text);
     } else {
         tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
         tcall_lenient_put_(&text, "{}", 2);
     }
-    out->fixes = text.fixes;
-    out->at = text.where;
-    return out->error = text.error;
+    return out->error;
 }
 
 #else

@@ -1,6 +1,7 @@
 #pragma once
 #include "json.h"
-#include "scan.c"
+#include "syntax.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>json
@@ -91,22 +92,43 @@ static void tcall_json_compact_(char *text, const char *end)
     *text = 0;
 }
 
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
+                                              NULL};
+    tcall_syntax_begin_(s, &nobody);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
 {
-    tcall_scan scan;
-    const char *where = text;
-    int r = tcall_scan_text_(&scan, tcall_slice_(text, len));
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
     *out = tcall_json_none_();
     if (r == TCALL_OK) {
-        text[len] = 0;
-        r = tcall_json_odd_(text, text + len, &where);
-        scan.pos = (size_t)(where - text);
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
     }
     if (at)
-        *at = scan.pos;
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    tcall_json_compact_(text, text + len);
+    tcall_json_compact_(text, end);
     *out = tcall_json_of_(text, NULL);
     return TCALL_OK;
 }

@@ -5,10 +5,10 @@
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its

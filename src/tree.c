@@ -1,6 +1,7 @@
 #pragma once
 #include "tree.h"
 #include "json.c"
+#include "scan.c"
 
 /* ==========================================================================
  * >>tree

@@ -165,6 +165,7 @@ static const struct {
     {"{\"a\": \"\\ud83d x\"}", TCALL_E_BAD_ESCAPE, -1},
     {"{\"a\":\"\\ud83d\1\"}", TCALL_E_BAD_ESCAPE, 12},
     {"{\"a\": \"\\u12\"}", TCALL_E_BAD_ESCAPE, -1},
+    {"{\\n}\\", TCALL_E_TRUNCATED, 1},
     {"{1: 2}", TCALL_E_BAD_KEY, 1},
     {"{,}", TCALL_E_BAD_KEY, 1},
     {"{\"a\":1,,}", TCALL_E_BAD_KEY, 7},
