@@ -279,11 +279,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = s->user->begin(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
     if (c == '"') {
         s->state = TCALL_AT_STRING_;
@@ -307,6 +308,8 @@ static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     const char *quote = tcall_syntax_ascii_(at, end);
+    if (!s->quiet)
+        s->from = at - 1;
     if (quote < end && *quote == '"') {
         tcall_syntax_named_(s, at, (size_t)(quote - at));
         return quote + 1;

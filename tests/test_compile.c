@@ -206,6 +206,13 @@ static const struct {
      "/type: keyword with escapes \"t\\u0079pe\"; write it plainly"},
     {TCALL_DRAFT_2020, "{\"minimum\":1,\"minimum\":2}",
      "/minimum: keyword given twice \"minimum\"; keep one"},
+    {TCALL_DRAFT_2019,
+     "{\"dependentRequired\":{},\"dependencies\":{},"
+     "\"dependentRequired\":{}}",
+     "/dependentRequired: keyword given twice \"dependentRequired\"; keep "
+     "one"},
+    {TCALL_DRAFT_2020, "{\"minimum\":5x}",
+     "a comma is missing between two values"},
     {TCALL_DRAFT_2020, "{\"type\":\"null\",\"type\":\"null\"}",
      "/type: keyword given twice \"type\"; keep one"},
     {TCALL_DRAFT_2020, "{\"properties\":{\"a\":{},\"b\":{},\"\\u0061\":{}}}",
@@ -436,7 +443,7 @@ static void test_growth(void)
     CHECK(ends(many("{\"anyOf\":[", "{\"const\":@}", "]}", 1100, 0),
                "too many alternatives at one value"));
     CHECK(ends(many("{\"properties\":{", "\"@\":true", "}}", 70000, 0),
-               "too many members"));
+               "too many schemas"));
 }
 
 /* ---- random bytes ---- */
