@@ -436,23 +436,34 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 typedef struct tcall_syntax_ tcall_syntax_;
 
 /* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text as it stands, through data. */
+ * its text, through data, without the white space between tokens. */
 typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
 
 /* What is told. A user that finds a fault sets error and halt; nothing is told
  * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
 typedef struct tcall_syntax_user_ {
-    /* A member's name, decoded: mostly all of it, else in pieces of which the
-     * last ends it. Returns whether its value is asked for. */
-    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
-    /* A value begins, with this character. */
-    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
-    /* Of a string its decoded bytes, else its text; several calls a value. What
-     * was escaped comes alone. */
-    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
-    /* A value that was heard is complete. */
-    void (*end)(tcall_syntax_ *s);
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
 } tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
 
 /* The state of a recogniser; the user's own state begins with it. */
 struct tcall_syntax_ {
@@ -470,7 +481,8 @@ struct tcall_syntax_ {
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
     const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1191,11 +1203,9 @@ typedef struct tcall_level_ {
 
 /* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
 typedef struct tcall_numeral_ {
-    bool minus : 1;    /* sign of the number */
-    bool point : 1;    /* it came */
-    bool e : 1;        /* it came */
-    bool negative : 1; /* sign of the exponent */
-    int16_t length;    /* digits before the exponent, in all */
+    bool minus[2];  /* the signs of the number and its exponent */
+    bool point, e;  /* they came */
+    int16_t length; /* digits before the exponent, in all */
     int16_t places;
     int16_t power; /* the exponent, without its sign */
     int16_t count; /* digits from the first that is not 0 on */
@@ -1214,16 +1224,16 @@ struct tcall_decoder {
 
     /* private */
     uint8_t levels;
-    uint8_t into;  /* what becomes of the value that is read */
-    uint16_t kept; /* bytes of its text so far */
+    uint8_t into;             /* what becomes of the value that is read */
+    uint16_t kept;            /* bytes of its text so far */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
         tcall_numeral_ digits;
     } now;
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1424,7 +1434,9 @@ typedef struct tcall_json {
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
  * offset in *at. Names that stand twice in an object, however they are escaped,
- * are refused, and numbers beyond the range of double. */
+ * are refused, and numbers beyond the range of double. It takes no memory: what
+ * it costs to find the former grows with the square of the names of one object
+ * from some 50 on (10,000: 50 ms on a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
 
@@ -5049,7 +5061,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -5058,13 +5070,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -5113,7 +5125,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + (__builtin_ctzll(marks) >> 3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -5140,55 +5155,59 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
     }
 }
 
-/* Decoded bytes of a string. */
-static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
-                                  size_t len)
+/* Tells a part of a name or value, if anybody asked for it. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
+    if (s->quiet || at == from)
+        return;
     if (s->named)
-        s->user->name(s, bytes, len, false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, bytes, len);
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
-static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
-                                       size_t len)
+/* A name ends with this part; mostly it is all of it. */
+static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
+                                const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, name, len, true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
-static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
-    for (;;) {
-        const char *from = at;
-        char c;
-        at = tcall_syntax_plain_(s, at, end);
-        if (at > from && !s->quiet)
-            tcall_syntax_decoded_(s, from, (size_t)(at - from));
-        if (at == end || s->halt)
-            return at;
-        c = *at++;
-        if (c == '"') {
-            if (s->named)
-                tcall_syntax_named_(s, at, 0);
-            else
-                tcall_syntax_value_ends_(s, at);
-            return at;
-        }
-        if (c != '\\')
-            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at - 1);
-        c = at < end ? tcall_unescape_(*at) : 0;
-        if (!c) {
-            s->state = TCALL_AT_ESCAPE_;
-            return at;
-        }
-        if (!s->quiet)
-            tcall_syntax_decoded_(s, &c, 1);
-        at++;
+    const char *at = tcall_syntax_plain_(s, from, end);
+    if (s->halt)
+        return at;
+    if (s->named && at < end && *at == '"') {
+        tcall_syntax_named_(s, from, at);
+        return at + 1;
     }
+    tcall_syntax_part_(s, from, at);
+    if (at == end || s->halt)
+        return at;
+    if (*at == '"')
+        tcall_syntax_value_ends_(s, at + 1);
+    else if (*at == '\\')
+        s->state = TCALL_AT_ESCAPE_;
+    else
+        return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL, at);
+    return at + 1;
+}
+
+/* A string begins. */
+static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
+                                       const char *end, bool named)
+{
+    s->state = TCALL_AT_STRING_;
+    s->named = named;
+    s->wide = false;
+    if (!s->quiet)
+        s->from = at;
+    return tcall_syntax_string_(s, at + 1, end);
 }
 
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
@@ -5197,8 +5216,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
     s->wide |= len > 1;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, bytes, len);
+    tcall_syntax_part_(s, bytes, bytes + len);
 }
 
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
@@ -5222,37 +5240,26 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
-    bool low;
-    s->unit = (uint16_t)(s->unit << 4 | digit);
-    if (digit < 0)
+    uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
+    uint32_t code = unit;
+    s->unit = unit;
+    if (digit < 0 || (--s->hex == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (--s->hex)
+    if (s->hex)
         return at + 1;
-    low = (s->unit & 0xFC00) == 0xDC00;
-    if (low != (s->high != 0))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if ((s->unit & 0xFC00) == 0xD800) {
-        s->high = s->unit;
+    if (half == 0xD800) {
+        s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
     }
-    tcall_syntax_character_(s, low ? 0x10000 +
-                                         ((uint32_t)(s->high & 0x3FF) << 10) +
-                                         (s->unit & 0x3FF)
-                                   : s->unit);
+    if (s->high) /* both halves begin with what is none of the character */
+        code += ((uint32_t)s->high << 10) - 0x35FDC00;
     s->high = 0;
+    tcall_syntax_character_(s, code);
     return at + 1;
 }
 
 /* ---- numbers, literals, values ---- */
-
-/* A part of a number or literal. */
-static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
-                               const char *at)
-{
-    if (at > from && !s->quiet)
-        s->user->data(s, from, (size_t)(at - from));
-}
 
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
@@ -5295,19 +5302,18 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
-    if (c == '"') {
-        s->state = TCALL_AT_STRING_;
-        s->named = s->wide = false;
-        return tcall_syntax_string_(s, at + 1, end);
-    }
+    if (c == '"')
+        return tcall_syntax_quote_(s, at, end, false);
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
+    s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->number = TCALL_N_START_;
@@ -5318,27 +5324,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* A name begins. Mostly it is all there and plain, and needs no memory. */
-static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
-                                      const char *end)
-{
-    const char *quote = tcall_syntax_ascii_(at, end);
-    if (quote < end && *quote == '"') {
-        tcall_syntax_named_(s, at, (size_t)(quote - at));
-        return quote + 1;
-    }
-    s->state = TCALL_AT_STRING_;
-    s->named = true;
-    s->wide = false;
-    return at;
-}
-
-/* What stands between tokens, and what follows it at once: a member is one
- * turn. */
+/* Eats what comes next, and what follows it at once: a member is one turn. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
@@ -5346,6 +5336,12 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         return at + 1;
     }
     switch (s->state) {
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_ESCAPE_:
+    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
         if (*at == '}')
             return tcall_syntax_close_(s, at);
@@ -5353,8 +5349,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_NAME_:
         if (*at != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_name_(s, at + 1, end);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+        at = tcall_syntax_quote_(s, at, end, true);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_COLON_:
@@ -5368,7 +5364,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_:
         at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_NEXT_:
@@ -5387,8 +5383,7 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
     if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, byte, 1);
+    tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -5399,17 +5394,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
     s->halt = s->error != TCALL_OK;
-    while (at < end && !s->halt) {
-        switch (s->state) {
-        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
-        case TCALL_AT_ESCAPE_:
-        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
-        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
-        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
-        default: at = tcall_syntax_turn_(s, at, end);
-        }
-    }
+    while (at < end && !s->halt)
+        at = tcall_syntax_turn_(s, at, end);
     if (s->raw)
         tcall_syntax_raw_ends_(s, at);
     return (size_t)(at - bytes);
@@ -5691,10 +5677,12 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: no member has come. */
+/* Begins an object: its struct is what it is at first, and no member has come.
+ */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
+    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -5716,47 +5704,13 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Returns how many bytes make a member what it is at first: of a text without
- * a default its NUL, of a list its count. */
-static size_t tcall_store_initial_size_(const tcall_shape *member)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {
-        /* by kind; double has four bytes on an AVR */
-        0,
-        sizeof(bool),
-        sizeof(int32_t),
-        sizeof(int64_t),
-        sizeof(double),
-        1,
-        1,
-        sizeof(uint16_t),
-        0,
-        1,
-        0};
-    uint8_t kind = TCALL_FETCH_8_(&member->kind);
-    if (kind == TCALL_KIND_TEXT &&
-        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
-        return TCALL_FETCH_16_(&member->size);
-    if (kind == TCALL_KIND_OBJECT)
-        return TCALL_FETCH_16_(
-            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
-    return TCALL_FETCH_8_(sizes + kind);
-}
-
-/* Ends a member of an object: one without a value becomes what it is at first.
- * Returns false where it is required and did not come. */
+/* Ends a member of an object. Returns false where it is required and did not
+ * come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
-    char *to = tcall_store_place_(member, base);
-    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
-    if (TCALL_BIT_OF_(base, index))
-        return true;
-    if (to)
-        TCALL_COPY_(to, initial + (to - base),
-                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
@@ -5929,10 +5883,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -5966,8 +5918,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -5990,26 +5942,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -6045,13 +6002,13 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
@@ -6063,7 +6020,7 @@ static bool tcall_read_open_(tcall_decoder *decoder, bool object)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
@@ -6132,16 +6089,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -6150,37 +6104,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -6224,7 +6174,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */
@@ -6585,13 +6535,22 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
+    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    char decoded[4];
+    if (bytes.end)
+        return tcall_hash_more_(hash,
+                                tcall_slice_(at, (size_t)(bytes.end - at)));
+    for (;; run = at) {
+        size_t len;
+        while (*at && *at != '"' && *at != '\\')
+            at++;
+        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
+        if (*at != '\\' || !tcall_text_escape_len_(at))
+            return hash;
+        len = tcall_text_char_(&at, decoded);
+        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
     }
-    return hash;
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -7688,27 +7647,44 @@ TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_MAX_ = 64 }; /* keys that are compared in one pass */
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
 
-/* Returns the first key of the object that stands in it before. Keys are
- * compared by hashes, those of some with all that follow, pass by pass. */
+/* Puts a hash into the table. Returns whether it was there. */
+static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
+                             bool add)
+{
+    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+    while (seen[slot] && seen[slot] != hash)
+        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+    if (seen[slot])
+        return true;
+    seen[slot] = add ? hash : 0;
+    return false;
+}
+
+static const char *tcall_json_after_(const char *key)
+{
+    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
+}
+
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
 static const char *tcall_json_twice_(const char *object)
 {
-    const char *from = tcall_text_first_(object), *key, *next = NULL;
-    uint32_t seen[TCALL_SEEN_MAX_], hash;
-    int count, i;
-    for (; from; from = count == TCALL_SEEN_MAX_ ? next : NULL) {
-        count = 0;
-        for (key = from; key; key = tcall_text_after_(
-                                  tcall_text_skip_(tcall_text_value_(key)))) {
-            hash = tcall_text_hash_(tcall_text_bytes_of_(key));
-            for (i = 0; i < count; i++)
-                if (seen[i] == hash && tcall_text_find_(object, key) != key)
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            if (!room && !rest)
+                rest = key;
+            if (tcall_json_seen_(seen, hash, room > 0)) {
+                if (tcall_text_find_(object, key) != key)
                     return key;
-            if (count == TCALL_SEEN_MAX_)
-                continue;
-            seen[count++] = hash;
-            next = tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
+            } else if (room) {
+                room--;
+            }
         }
     }
     return NULL;
@@ -7757,14 +7733,15 @@ static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
     return TCALL_SKIP_;
 }
 
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end. */
 static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
                                          const char *end)
 {
-    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
-                                              NULL};
-    tcall_syntax_begin_(s, &nobody);
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
@@ -8672,7 +8649,7 @@ static void tcall_lenient_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_lenient_user_ = {
+static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
     NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
 
 /* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
@@ -8819,7 +8796,7 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ = {
+static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
     NULL, tcall_rewritten_begin_, NULL, NULL};
 
 static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
@@ -23411,7 +23388,7 @@ static void tcall_spoken_heard_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_spoken_user_ = {
+static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
     tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
     tcall_spoken_heard_data_, tcall_spoken_heard_end_};
 

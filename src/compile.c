@@ -1157,12 +1157,13 @@ static void tcall_sc_finish_(tcall_sc_ *c)
         tcall_sc_members_(tcall_sc_made_(c, i));
 }
 
+static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
+    tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
+
 /* Reads the text, all that is in the compiler but how to compile forgotten.
  * Returns what is wrong with it as JSON. */
 static int tcall_sc_read_(tcall_sc_ *c)
 {
-    static const tcall_syntax_user_ user = {tcall_sc_name_, tcall_sc_begin_,
-                                            tcall_sc_data_, tcall_sc_end_};
     tcall_str text = tcall_slice_(c->out->text, c->out->len);
     size_t eaten;
     c->full = c->again = c->piece = false;
@@ -1171,7 +1172,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->embedded = c->at = NULL;
     c->depth = 0;
     c->out->reason = c->out->remedy = NULL;
-    tcall_syntax_begin_(&c->syntax, &user);
+    tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
     tcall_syntax_feed_(&c->syntax, text.ptr + eaten, text.len - eaten);
     return tcall_syntax_end_(&c->syntax);

@@ -169,10 +169,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -206,8 +204,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -230,26 +228,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
 static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -285,13 +288,13 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
@@ -303,7 +306,7 @@ static bool tcall_read_open_(tcall_decoder *decoder, bool object)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
@@ -372,16 +375,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -390,37 +390,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -464,7 +460,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */

@@ -226,10 +226,12 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: no member has come. */
+/* Begins an object: its struct is what it is at first, and no member has come.
+ */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
+    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
+                TCALL_FETCH_16_(&object->size));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -251,47 +253,13 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Returns how many bytes make a member what it is at first: of a text without
- * a default its NUL, of a list its count. */
-static size_t tcall_store_initial_size_(const tcall_shape *member)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {
-        /* by kind; double has four bytes on an AVR */
-        0,
-        sizeof(bool),
-        sizeof(int32_t),
-        sizeof(int64_t),
-        sizeof(double),
-        1,
-        1,
-        sizeof(uint16_t),
-        0,
-        1,
-        0};
-    uint8_t kind = TCALL_FETCH_8_(&member->kind);
-    if (kind == TCALL_KIND_TEXT &&
-        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
-        return TCALL_FETCH_16_(&member->size);
-    if (kind == TCALL_KIND_OBJECT)
-        return TCALL_FETCH_16_(
-            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
-    return TCALL_FETCH_8_(sizes + kind);
-}
-
-/* Ends a member of an object: one without a value becomes what it is at first.
- * Returns false where it is required and did not come. */
+/* Ends a member of an object. Returns false where it is required and did not
+ * come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
-    char *to = tcall_store_place_(member, base);
-    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
-    if (TCALL_BIT_OF_(base, index))
-        return true;
-    if (to)
-        TCALL_COPY_(to, initial + (to - base),
-                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
