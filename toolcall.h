@@ -481,7 +481,8 @@ struct tcall_syntax_ {
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
     const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -5204,6 +5205,8 @@ static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
     s->state = TCALL_AT_STRING_;
     s->named = named;
     s->wide = false;
+    if (!s->quiet)
+        s->from = at;
     return tcall_syntax_string_(s, at + 1, end);
 }
 
@@ -5299,11 +5302,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = TCALL_USER_(s, begin)(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
     if (c == '"')
         return tcall_syntax_quote_(s, at, end, false);
