@@ -11,8 +11,8 @@
  *
  * What a call needs is built up at the end of the block: the nodes of its
  * schema (when lazy), its struct, the checked text, the list of coercions (if
- * any), a repair (if any). Texts are made in the free part and then moved there,
- * so nothing has to know their size beforehand.
+ * any), a repair (if any). Texts are made in the free part and then moved
+ * there, so nothing has to know their size beforehand.
  */
 
 /* Sends an event about a call, unless nobody listens. */
@@ -128,8 +128,8 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 /* Reads a text in the free part of the block: checked text at its start, behind
  * that the frames, both of use until the block is. Returns the machine's error.
  * room: bytes that the checked text may take, its NUL included. */
-static int tcall_read_begin_(tcall_block *block, tcall_machine *machine,
-                             tcall_machine_desc *desc, size_t room)
+static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
+                                  tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
@@ -142,7 +142,8 @@ static int tcall_read_begin_(tcall_block *block, tcall_machine *machine,
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
-static void tcall_read_room_(tcall_block *block, const tcall_machine *machine)
+static void tcall_arguments_room_(tcall_block *block,
+                                  const tcall_machine *machine)
 {
     size_t used = tcall_machine_used_(machine) + 7;
     used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
@@ -151,64 +152,68 @@ static void tcall_read_room_(tcall_block *block, const tcall_machine *machine)
 }
 
 /* Reads a text strictly. */
-TCALL_SHARED_ int tcall_read_(tcall_block *block, tcall_machine *machine,
-                              tcall_machine_desc *desc, tcall_str text)
+TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
+                                        tcall_machine *machine,
+                                        tcall_machine_desc *desc,
+                                        tcall_str text)
 {
-    tcall_read_begin_(block, machine, desc, text.len + 1);
+    tcall_arguments_begin_(block, machine, desc, text.len + 1);
     tcall_machine_feed(machine, text.ptr, text.len);
     tcall_machine_end(machine);
-    tcall_read_room_(block, machine);
+    tcall_arguments_room_(block, machine);
     return machine->error;
 }
 
 /* Reads a text strictly, and once more as it was meant if that is allowed and
  * helps. A control character takes six bytes as an escape. */
-TCALL_SHARED_ int tcall_read_leniently_(tcall_block *block,
-                                        tcall_machine *machine,
-                                        tcall_machine_desc *desc,
-                                        tcall_str text, bool strict,
-                                        uint32_t *fixes)
+TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
+                                         tcall_machine *machine,
+                                         tcall_machine_desc *desc,
+                                         tcall_str text, bool strict,
+                                         uint32_t *fixes)
 {
-    int r = tcall_read_(block, machine, desc, text);
+    int r = tcall_arguments_read_(block, machine, desc, text);
     size_t at = machine->at, most;
     *fixes = 0;
     if (!tcall_is_slip_(r))
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_read_begin_(block, machine, desc,
-                      text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_arguments_begin_(block, machine, desc,
+                           text.len < most / 6 ? 6 * text.len + 3 : most);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
-    tcall_read_room_(block, machine);
+    tcall_arguments_room_(block, machine);
     return r;
 }
 
 /* What the arguments may be, and where they go. */
-static int tcall_read_target_(tcall *tc, tcall_call *call,
-                              tcall_machine_desc *desc)
+static int tcall_arguments_target_(tcall *tc, tcall_call *call,
+                                   tcall_machine_desc *desc)
 {
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
     desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
-    if (tc->desc.validator || !tcall_is_checked_(call->tool))
-        return TCALL_OK;
-    desc->target.object = shape;
-    desc->target.out = shape ? tcall_block_take_(&tc->block, shape->size) : NULL;
-    desc->target.node = shape ? NULL : call->schema.root;
-    desc->target.rows = shape ? NULL : &tcall_schema_rows;
-    return shape && !desc->target.out ? TCALL_E_MEMORY : TCALL_OK;
+    if (shape) {
+        desc->target.object = shape;
+        desc->target.out = tcall_block_take_(&tc->block, shape->size);
+        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
+    }
+    desc->target.node =
+        call->schema.root; /* NULL: another one checks, or nobody */
+    desc->target.rows = &tcall_schema_rows;
+    return TCALL_OK;
 }
 
 /* Keeps in the call what was read: the checked text at the end of the block,
  * which is what is approved, run, logged and sent back, and the faults. */
-static int tcall_read_keep_(tcall *tc, tcall_call *call,
-                            const tcall_machine *machine)
+static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
+                                 const tcall_machine *machine)
 {
     tcall_writer out;
     tcall_str text;
-    int r = tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1,
-                                &text);
+    int r =
+        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
     call->args = tcall_json_of_(text.ptr, NULL);
@@ -233,17 +238,17 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     tcall_machine machine;
     tcall_machine_desc desc;
     size_t base = tc->block.high;
-    int kept, r = tcall_read_target_(tc, call, &desc);
+    int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_read_leniently_(&tc->block, &machine, &desc, call->arguments,
-                              tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
+                               tc->desc.strict_json, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_read_keep_(tc, call, &machine);
+    kept = tcall_arguments_keep_(tc, call, &machine);
     call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
     return kept < 0 ? kept : r;
 }
@@ -450,7 +455,7 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, call->args.at, &call->fault[i]);
+        tcall_write_fault(out, call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 

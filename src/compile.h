@@ -67,4 +67,3 @@ TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
 TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
-

@@ -735,8 +735,8 @@ static size_t tcall_machine_eats_(tcall_syntax_ *syntax, const char *bytes,
 }
 
 /* Reads a text as it was meant, with a machine that has just begun. error, at:
- * what the strict reading ended with. strict: nothing may be rewritten, but this
- * reading knows better what is wrong. */
+ * what the strict reading ended with. strict: nothing may be rewritten, but
+ * this reading knows better what is wrong. */
 TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
                                     int error, size_t at, bool strict,
                                     uint32_t *fixes)

@@ -253,21 +253,24 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* The keywords of TCALL_MISFITS. */
+#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
+static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
+    0,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+};
+
 /* Notes what is wrong with the value or name at an offset, if anything. */
 static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
                                 uint8_t code, uint32_t at, size_t count)
 {
-#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
-    static const uint8_t keywords[] TCALL_FLASH_ = {0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
-                                                    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-    };
     tcall_fault fault;
     if (!code)
         return;
     memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(keywords + code);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
@@ -1112,4 +1115,3 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     return machine->error;
 }
-

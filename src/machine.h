@@ -160,4 +160,3 @@ TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
 #endif
-

@@ -24,7 +24,8 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_read_leniently_(block, &machine, &desc, text, strict, &fixes) < 0)
+    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
+        0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -40,7 +41,8 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
     tcall_machine machine;
     tcall_machine_desc desc;
     memset(&desc, 0, sizeof desc);
-    return tcall_read_(block, &machine, &desc, object) == TCALL_E_DUPLICATE;
+    return tcall_arguments_read_(block, &machine, &desc, object) ==
+           TCALL_E_DUPLICATE;
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its

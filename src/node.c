@@ -11,7 +11,9 @@ static const char *const tcall_keyword_words_[] = {"",
 #define TCALL_X_(NAME, keyword, begins) keyword,
                                                    TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-};
+                                                       "room",
+                                                   "duplicate", "nul",
+                                                   "levels"};
 
 /* Returns the number of a keyword, or NOTHING. */
 TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
@@ -111,4 +113,3 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
                ? tcall_member_named_(row, tcall_text_bytes_of_(quote))
                : TCALL_NO_MEMBER_;
 }
-

@@ -132,4 +132,3 @@ enum {
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
     TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
 };
-

@@ -518,4 +518,3 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     decoder->base = (char *)out;
     decoder->open_levels[0].what = shape;
 }
-

@@ -136,4 +136,3 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
  * lost a byte. Where it cannot be called at that moment, it may put the byte
  * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-

@@ -39,8 +39,8 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
     return table;
 }
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are not
- * held yet. */
+/* Compiles into the free part of the block; the nodes, at its beginning, are
+ * not held yet. */
 static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
                                    const char *text,
                                    const tcall_author_ *author)
@@ -131,7 +131,7 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     int r;
     author.user = judged;
     if (tc->desc.validator) {
-        r = tcall_syntax_whole_(tcall_str_of(text));
+        r = tcall_scan_whole_(tcall_str_of(text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;

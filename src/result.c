@@ -280,7 +280,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    return tcall_read_(block, &machine, &desc, text) == TCALL_OK;
+    return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */
@@ -369,7 +369,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
+        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
     }
 }
 

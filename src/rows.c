@@ -783,4 +783,3 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
     tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
     tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
     tcall_rows_drop_};
-

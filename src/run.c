@@ -215,8 +215,8 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 /* ---- the schema of the output ---- */
 
 /* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void
-tcall_output_complain_(tcall_ctx *cx, const tcall_machine *machine)
+TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
+                                                   const tcall_machine *machine)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
@@ -242,7 +242,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     memset(&desc, 0, sizeof desc);
     desc.target.node = schema.root;
     desc.target.rows = &tcall_schema_rows;
-    r = tcall_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)

@@ -91,10 +91,10 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
                                            {" property", " properties"}};
     tcall_say_count_(writer, count);
     tcall_write_text(
-        writer, nouns[keyword >= TCALL_ON_MIN_CONTAINS_ ||
-                              keyword == TCALL_ON_CONTAINS_
-                          ? 1
-                          : (keyword - TCALL_ON_MIN_LENGTH_) / 2][count != 1]);
+        writer,
+        nouns[keyword >= TCALL_ON_MIN_CONTAINS_ || keyword == TCALL_ON_CONTAINS_
+                  ? 1
+                  : (keyword - TCALL_ON_MIN_LENGTH_) / 2][count != 1]);
 }
 
 /* -- JSON Pointers -------------------------------------------------------- */
@@ -105,8 +105,7 @@ static void tcall_say_name_(tcall_writer *writer, const char *quote)
     for (quote++; *quote != '"';) {
         char bytes[4];
         size_t len = tcall_text_character_(&quote, bytes);
-        const char *escape =
-            len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
+        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
         tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
     }
 }
@@ -186,9 +185,8 @@ static void tcall_say_words_(tcall_writer *writer, const char *list)
         tcall_say_json_(writer, p);
         if (!next)
             return;
-        tcall_write_text(writer, tcall_text_after_(tcall_text_skip_(next))
-                                     ? ", "
-                                     : " or ");
+        tcall_write_text(
+            writer, tcall_text_after_(tcall_text_skip_(next)) ? ", " : " or ");
         if (writer->len > room) {
             tcall_write_text(writer, "...");
             return;
@@ -225,8 +223,8 @@ static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
     }
     row = tcall_fault_row_(fault, most ? TCALL_ON_BELOW_ : TCALL_ON_ABOVE_);
     return row ? row
-               : tcall_fault_row_(fault, most ? TCALL_ON_MAXIMUM_
-                                              : TCALL_ON_MINIMUM_);
+               : tcall_fault_row_(fault,
+                                  most ? TCALL_ON_MAXIMUM_ : TCALL_ON_MINIMUM_);
 }
 
 /* How a side is limited: not, by a number that is excluded, or by one that is
@@ -234,7 +232,7 @@ static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
 static int tcall_fault_side_(const tcall_said_fault_ *fault, bool most)
 {
     const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row                                                      ? 0
+    return !row                                                       ? 0
            : row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_ ? 1
                                                                       : 2;
 }
@@ -284,7 +282,7 @@ static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
     X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
     X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
     X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")              \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
     X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
     X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
     X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
@@ -315,8 +313,10 @@ static const char tcall_sentence_texts_[] TCALL_FLASH_ =
 static const struct {
     uint8_t keyword, says, named;
 } tcall_sentences_[] = {
-#define TCALL_SAY_(on, says, named) \
-    {TCALL_ON_##on##_, TCALL_SAYS_##says##_, named}
+#define TCALL_SAY_(on, says, named)                   \
+    {                                                 \
+        TCALL_ON_##on##_, TCALL_SAYS_##says##_, named \
+    }
     TCALL_SAY_(TYPE, TYPE, 1),
     TCALL_SAY_(MINIMUM, MINIMUM, 1),
     TCALL_SAY_(MAXIMUM, MAXIMUM, 1),
@@ -473,7 +473,12 @@ static void tcall_say_part_(void *of, char letter)
         tcall_say_value_(writer, fault->key ? fault->key : fault->value);
         break;
     case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T': tcall_tell_types_(writer, tcall_node_types_(is->node)); break;
+    case 'T':
+        tcall_tell_types_(writer,
+                          is->node->types & TCALL_SHAPE_NUMBER
+                              ? is->node->types & ~(unsigned)TCALL_SHAPE_INTEGER
+                              : is->node->types);
+        break;
     case 'n': tcall_say_counted_(writer, is->count, fault->keyword); break;
     case 'o': tcall_say_rule_(fault); break;
     case 'l': tcall_say_limit_(fault, false, false); break;
@@ -495,8 +500,8 @@ static void tcall_say_part_(void *of, char letter)
                                                 : "are as they must be");
         break;
     case 'f':
-        tcall_write_text(writer, is->count ? "several alternatives"
-                                           : "no alternative");
+        tcall_write_text(writer,
+                         is->count ? "several alternatives" : "no alternative");
         break;
     case 'p': tcall_say_json_(writer, tcall_fault_needs_(fault)); break;
     default: tcall_say_others_(fault); break; /* N */
@@ -512,7 +517,7 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     tcall_misfit misfit;
     tcall_misplaced_ place;
     uint8_t code = 1;
-    while (tcall_misfit_keywords_(code) != fault->keyword)
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
         code++;
     memset(&misfit, 0, sizeof misfit);
     misfit.code = code;
@@ -573,8 +578,6 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
 static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
 {
     unsigned row = tcall_sentence_of_(fault->keyword);
-    if (!fault->is->node && fault->keyword >= TCALL_KEYWORD_COUNT_)
-        return tcall_misfit_words_(fault->keyword);
     return tcall_sentences_[row].named || !fault->is->node
                ? tcall_keyword_words_[fault->keyword]
                : "false";
@@ -631,8 +634,7 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     } else {
         tcall_write_came_(writer, text + coercion->at, coercion->how);
         tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer,
-                             tcall_text_verbatim_(text + coercion->at));
+        tcall_write_verbatim(writer, tcall_text_verbatim_(text + coercion->at));
     }
     tcall_write_close(writer, '}');
 }

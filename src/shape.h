@@ -573,4 +573,3 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     (member, initial, types, node, range, (1, name))
 
 /* clang-format on */
-

@@ -1086,4 +1086,3 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_tell_misfit_(writer, &place);
     return writer->error;
 }
-

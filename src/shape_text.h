@@ -31,4 +31,3 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
-

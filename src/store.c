@@ -261,4 +261,3 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
-

@@ -62,4 +62,3 @@ typedef struct tcall_words_ {
     char text[TOOLCALL_MISFIT_TEXT];
 #endif
 } tcall_words_;
-
