@@ -72,12 +72,12 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
 }
 
 /* A schema of the text, while it is compiled. */
-typedef struct tcall_mark_ {
+typedef struct tcall_sc_spot_ {
     const char *at;   /* the name in front of it, else the schema */
     const void *made; /* its rows; then its node */
     uint16_t span;    /* marks within, its own too; then its frames */
     uint16_t back;    /* its types; then the mark that waits for it */
-} tcall_mark_;
+} tcall_sc_spot_;
 
 #define TCALL_MARKS_MAX_ 0xFFF0
 
@@ -149,7 +149,7 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
 static bool tcall_sc_fits_(tcall_sc_ *c)
 {
     uint32_t taken = c->low + c->later + c->rows * (uint32_t)sizeof(tcall_row) +
-                     c->marks * (uint32_t)sizeof(tcall_mark_);
+                     c->marks * (uint32_t)sizeof(tcall_sc_spot_);
     c->need = taken;
     c->full = c->full || taken > c->size;
     return !c->full;
@@ -164,9 +164,9 @@ static void *tcall_sc_take_(tcall_sc_ *c, size_t count, size_t size)
     return tcall_sc_fits_(c) ? memset(c->mem + from, 0, bytes) : NULL;
 }
 
-static tcall_mark_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
+static tcall_sc_spot_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
 {
-    return (tcall_mark_ *)(void *)(c->mem + c->size) - 1 - i;
+    return (tcall_sc_spot_ *)(void *)(c->mem + c->size) - 1 - i;
 }
 
 /* The rows that are open, the last one first. */
@@ -255,7 +255,7 @@ static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 /* Gives a schema its node. */
 static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
 {
-    tcall_mark_ *mark = tcall_sc_mark_(c, i);
+    tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
     node->types = (uint8_t)mark->back;
     node->kind = TCALL_KIND_ROWS_;
     node->digits = (uint8_t)i; /* for now: its mark */
@@ -269,7 +269,7 @@ static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
 static void tcall_sc_mark_add_(tcall_sc_ *c, const char *at, uint8_t types)
 {
     tcall_row *rows = tcall_sc_row_(c);
-    tcall_mark_ *mark;
+    tcall_sc_spot_ *mark;
     if (++c->marks == TCALL_MARKS_MAX_) {
         tcall_sc_refuse_(c, at, "too many schemas", "split the schema");
         c->full = true;
@@ -391,7 +391,7 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
-        const tcall_mark_ *at = tcall_sc_mark_(c, mark);
+        const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
         if (has == TCALL_HAS_LIST_)
             ((const tcall_node **)parts)[i] = &nodes[i];
         else if (has == TCALL_HAS_MATCHES_)
@@ -869,8 +869,8 @@ static void tcall_sc_end_(tcall_syntax_ *s)
 
 /* ---- $ref ---- */
 
-static tcall_mark_ *tcall_sc_mark_of_(const tcall_sc_ *c,
-                                      const tcall_node *node)
+static tcall_sc_spot_ *tcall_sc_mark_of_(const tcall_sc_ *c,
+                                         const tcall_node *node)
 {
     return tcall_sc_mark_(c, (uint32_t)(node->digits | node->flags << 8));
 }
@@ -993,11 +993,12 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from, const tcall_mark_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
+                             const tcall_sc_spot_ *to)
 {
     const char *last = NULL;
     for (;;) {
-        const tcall_mark_ *mark = tcall_sc_mark_(c, from);
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, from);
         const char *at = mark->at, *ref;
         at = *at == '"' ? tcall_text_value_(at) : at;
         ref = tcall_text_get_(at, "$ref");
@@ -1012,9 +1013,9 @@ static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from, const tcall_mark_ *to)
 
 /* Adds the frames of a row's nodes, for the value or for those within it.
  * Returns a mark that has to be counted before, or NULL. */
-static tcall_mark_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                        bool deep, uint16_t from,
-                                        uint32_t sum[2])
+static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
+                                           bool deep, uint16_t from,
+                                           uint32_t sum[2])
 {
     /* of groups */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
@@ -1023,7 +1024,7 @@ static tcall_mark_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
     sum[0] += row->on <= TCALL_ON_DEPENDENT_ ? own[row->on] : 0;
     for (i = 0; i < row->count && (deep || !inner); i++) {
         const tcall_node *node = tcall_row_node_(row, i);
-        tcall_mark_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
+        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
         uint32_t frames;
         if (!mark)
             continue;
@@ -1045,7 +1046,7 @@ static void tcall_sc_count_from_(tcall_sc_ *c, uint16_t from, bool deep)
 {
     uint16_t i = from;
     for (;;) {
-        tcall_mark_ *mark = tcall_sc_mark_(c, i), *first = NULL;
+        tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
         const tcall_row *row = ((const tcall_node *)mark->made)->rows;
         uint32_t sum[2] = {1, 0};
         mark->span = TCALL_OPEN_;
@@ -1082,7 +1083,7 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     tcall_sc_frames_(c, false);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
-        const tcall_mark_ *mark = tcall_sc_mark_(c, i);
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (mark->span > TOOLCALL_MAX_FRAMES)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
