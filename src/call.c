@@ -533,10 +533,10 @@ static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
     r = r < 0 ? r : text;
     if (r < 0 || call->step != TCALL_STEP_VALIDATE)
         return r;
-    if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    if (r == TCALL_OK && call->tool->shape)
+    if (call->tool->shape)
         r = tcall_hydrate_decode_(tc, call);
+    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+        r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }

@@ -30,27 +30,44 @@ TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 
 /* ---- parsing ---- */
 
-enum { TCALL_SEEN_MAX_ = 64 }; /* keys that are compared in one pass */
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
 
-/* Returns the first key of the object that stands in it before. Keys are
- * compared by hashes, those of some with all that follow, pass by pass. */
+/* Puts a hash into the table. Returns whether it was there. */
+static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
+                             bool add)
+{
+    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+    while (seen[slot] && seen[slot] != hash)
+        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+    if (seen[slot])
+        return true;
+    seen[slot] = add ? hash : 0;
+    return false;
+}
+
+static const char *tcall_json_after_(const char *key)
+{
+    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
+}
+
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
 static const char *tcall_json_twice_(const char *object)
 {
-    const char *from = tcall_text_first_(object), *key, *next = NULL;
-    uint32_t seen[TCALL_SEEN_MAX_], hash;
-    int count, i;
-    for (; from; from = count == TCALL_SEEN_MAX_ ? next : NULL) {
-        count = 0;
-        for (key = from; key; key = tcall_text_after_(
-                                  tcall_text_skip_(tcall_text_value_(key)))) {
-            hash = tcall_text_hash_(tcall_text_bytes_of_(key));
-            for (i = 0; i < count; i++)
-                if (seen[i] == hash && tcall_text_find_(object, key) != key)
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            if (!room && !rest)
+                rest = key;
+            if (tcall_json_seen_(seen, hash, room > 0)) {
+                if (tcall_text_find_(object, key) != key)
                     return key;
-            if (count == TCALL_SEEN_MAX_)
-                continue;
-            seen[count++] = hash;
-            next = tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
+            } else if (room) {
+                room--;
+            }
         }
     }
     return NULL;
@@ -99,14 +116,15 @@ static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
     return TCALL_SKIP_;
 }
 
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end. */
 static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
                                          const char *end)
 {
-    static const tcall_syntax_user_ nobody = {NULL, tcall_json_begin_, NULL,
-                                              NULL};
-    tcall_syntax_begin_(s, &nobody);
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);

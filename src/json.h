@@ -22,7 +22,9 @@ typedef struct tcall_json {
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
  * offset in *at. Names that stand twice in an object, however they are escaped,
- * are refused, and numbers beyond the range of double. */
+ * are refused, and numbers beyond the range of double. It takes no memory: what
+ * it costs to find the former grows with the square of the names of one object
+ * from some 50 on (10,000: 50 ms on a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
 

@@ -177,6 +177,8 @@ static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
     s->state = TCALL_AT_STRING_;
     s->named = named;
     s->wide = false;
+    if (!s->quiet)
+        s->from = at;
     return tcall_syntax_string_(s, at + 1, end);
 }
 
@@ -272,11 +274,12 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = TCALL_USER_(s, begin)(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
     if (c == '"')
         return tcall_syntax_quote_(s, at, end, false);

@@ -57,6 +57,7 @@ struct tcall_syntax_ {
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
     const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };

@@ -299,13 +299,22 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
+    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    char decoded[4];
+    if (bytes.end)
+        return tcall_hash_more_(hash,
+                                tcall_slice_(at, (size_t)(bytes.end - at)));
+    for (;; run = at) {
+        size_t len;
+        while (*at && *at != '"' && *at != '\\')
+            at++;
+        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
+        if (*at != '\\' || !tcall_text_escape_len_(at))
+            return hash;
+        len = tcall_text_char_(&at, decoded);
+        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
     }
-    return hash;
 }
 
 /* Returns whether the string at text is equal to want. */

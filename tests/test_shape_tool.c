@@ -307,14 +307,15 @@ static void test_hooks(void)
 
 #endif
 
-/* A validator of the user's comes first; the shape decides all the same. */
+/* A validator of the user's may read the arguments, strings of which are
+ * decoded where they lie then; the shape decides all the same. */
 static int agrees(void *user, const tcall_tool *tool, tcall_json args,
                   tcall_writer *why)
 {
+    const char *city = tcall_json_string(tcall_json_get(args, "city"), "");
     (void)user;
-    (void)args;
     if (tool->shape)
-        return TCALL_OK;
+        return strchr(city, '\\') ? TCALL_E_INVALID : TCALL_OK;
     tcall_write_text(why, "no");
     return TCALL_E_INVALID;
 }
@@ -331,6 +332,9 @@ static void test_validator(void)
     CHECK(
         !strcmp(answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"V\"}"),
                 "V C 3"));
+    CHECK(!strcmp(
+        answer(&tc, "weather", "{\"city\":\"\\u0056\",\"unit\":\"celsius\"}"),
+        "V C 3"));
     answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"\"}");
     CHECK(says("/city"));
     answer(&tc, "echo", "{}");

@@ -231,6 +231,37 @@ static void test_forms(void)
     }
 }
 
+/* ---- names that stand twice ---- */
+
+/* Whichever two of so many names are the same. */
+static void test_twice(void)
+{
+    static const int counts[] = {2, 3, 47, 48, 49, 50, 96, 97, 98, 200};
+    size_t at, i;
+    for (i = 0; i < TCALL_ARRAY_LEN(counts); i++) {
+        int n = counts[i], round, k;
+        for (round = 0; round < 40 / CHECK_EVERY; round++) {
+            int one = (int)roll((unsigned)n), two = (int)roll((unsigned)n);
+            tcall_json v;
+            fill = 0;
+            put("[{\"in\":{");
+            for (k = 0; k < n; k++) {
+                char name[40];
+                sprintf(name,
+                        k == two && round % 2 ? "%s\"\\u006b%d\":[%d]"
+                                              : "%s\"k%d\":[%d]",
+                        k ? "," : "", k == two ? one : k, k);
+                put(name);
+            }
+            put("}}]");
+            memcpy(memory, text, fill);
+            CHECK(tcall_json_parse(&v, memory, fill, &at) ==
+                  (one == two ? TCALL_OK : TCALL_E_DUPLICATE));
+            CHECK(one == two || (!v.at && at > 8 && at < fill));
+        }
+    }
+}
+
 /* ---- a value reads no more than it passes over ---- */
 
 static long wide_time(int n)
@@ -269,6 +300,7 @@ int main(void)
     desc.block_size = sizeof block;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     test_forms();
+    test_twice();
     test_wide();
     return check_sum("test_values");
 }
