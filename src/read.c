@@ -226,7 +226,7 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
     uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
@@ -481,13 +481,14 @@ static int tcall_read_error_(int error)
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *syntax = &decoder->syntax;
-    bool ended = syntax->error != TCALL_OK;
     size_t at = 0;
     int error;
+    if (syntax->error)
+        return decoder->error;
     while (at < len && !syntax->error) /* it halts at the end of the object */
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error && !ended)
+    if (syntax->error)
         decoder->error = tcall_read_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);
