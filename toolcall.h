@@ -6115,7 +6115,7 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
     uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
@@ -6370,13 +6370,14 @@ static int tcall_read_error_(int error)
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *syntax = &decoder->syntax;
-    bool ended = syntax->error != TCALL_OK;
     size_t at = 0;
     int error;
+    if (syntax->error)
+        return decoder->error;
     while (at < len && !syntax->error) /* it halts at the end of the object */
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error && !ended)
+    if (syntax->error)
         decoder->error = tcall_read_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);
@@ -13324,8 +13325,6 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * JSON: who has to be told makes the compiler read again.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
@@ -14655,7 +14654,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>say

@@ -18,8 +18,6 @@
  * JSON: who has to be told makes the compiler read again.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
@@ -1349,4 +1347,3 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
-#endif /* TOOLCALL_NO_SCHEMA */
