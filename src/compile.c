@@ -33,8 +33,12 @@ static const struct {
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* The types in the order of their bits. */
-static const char *const tcall_type_words_[] = {
-    "null", "boolean", "integer", "number", "string", "array", "object"};
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -588,7 +592,9 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_str word = tcall_text_inner_(p);
     uint8_t i = 0;
-    while (i < 7 && !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
         i++;
     if (i == 7)
         tcall_sc_no_type_(c, p);
@@ -1139,7 +1145,7 @@ static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 }
 
 /* The nodes are all there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);

@@ -292,6 +292,38 @@ static void test_refusals(void)
     }
 }
 
+/* Each keyword is known: null is the value of none that checks its value. */
+static void test_keywords(void)
+{
+    static const char *const words[] = {
+#define TCALL_X_(NAME, keyword, begins) keyword,
+        TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+    };
+    char text[60];
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i];
+        bool any = strcmp(word, "const") == 0 || strcmp(word, "$id") == 0 ||
+                   strcmp(word, "id") == 0;
+        run r;
+        run_begin(&r, text, (size_t)sprintf(text, "{\"%s\":null}", word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(any ? r.result > 0 : r.result == TCALL_E_SCHEMA);
+        run_end(&r);
+        run_begin(&r, text,
+                  (size_t)sprintf(text, "{\"%.*s\":null}",
+                                  (int)strlen(word) - 1, word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(r.result > 0);
+        run_end(&r);
+        run_begin(&r, text, (size_t)sprintf(text, "{\"%s_\":null}", word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(r.result > 0);
+        run_end(&r);
+    }
+}
+
 /* Wrong JSON is refused, cut at each byte; nothing is read beyond it. */
 static void test_cut(void)
 {
@@ -516,6 +548,7 @@ FUZZ(schemas, (void)0, holds)
 int main(void)
 {
     test_refusals();
+    test_keywords();
     test_cut();
     test_memory();
     test_growth();
