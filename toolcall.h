@@ -68,15 +68,6 @@
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
- *     NO_OPENAI      the format of Chat Completions
- *     NO_RESPONSES   the format of OpenAI's Responses
- *     NO_ANTHROPIC   the format of Anthropic's Messages
- *     NO_OLLAMA      the format of Ollama's /api/chat
- *     NO_GEMINI      the format of Gemini's generateContent
- *     NO_INTERACTIONS  the format of Gemini's Interactions
- *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_MCP         the server of the Model Context Protocol
- *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -3688,89 +3679,59 @@ extern const tcall_text_calls tcall_text_any;
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
- *
- * TOOLCALL_NO_OPENAI leaves it out, and the servers that speak its format.
  */
 
-#ifndef TOOLCALL_NO_OPENAI
-#define TCALL_HAS_OPENAI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;
-#endif
 #endif
 
 /* ==========================================================================
  * >>anthropic: Messages
- *
- * TOOLCALL_NO_ANTHROPIC leaves it out.
  */
 
-#ifndef TOOLCALL_NO_ANTHROPIC
-#define TCALL_HAS_ANTHROPIC_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_anthropic;
-#endif
 #endif
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
- *
- * TOOLCALL_NO_OLLAMA leaves it out.
  */
 
-#ifndef TOOLCALL_NO_OLLAMA
-#define TCALL_HAS_OLLAMA_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_ollama;
-#endif
 #endif
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
- *
- * TOOLCALL_NO_RESPONSES leaves it out.
  */
 
-#ifndef TOOLCALL_NO_RESPONSES
-#define TCALL_HAS_RESPONSES_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_responses;
-#endif
 #endif
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
- *
- * TOOLCALL_NO_GEMINI leaves it out.
  */
 
-#ifndef TOOLCALL_NO_GEMINI
-#define TCALL_HAS_GEMINI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_gemini;
-#endif
 #endif
 
 /* ==========================================================================
  * >>interactions: the Interactions API of Google, newer than generateContent
  *
  * Nothing is kept on the server: each request holds the whole conversation.
- * TOOLCALL_NO_INTERACTIONS leaves it out.
  */
 
-#ifndef TOOLCALL_NO_INTERACTIONS
-#define TCALL_HAS_INTERACTIONS_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_interactions;
-#endif
 #endif
 
 /* ==========================================================================
  * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
- * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
- * out.
+ * url, path or quirk serves what is not here.
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
@@ -3850,16 +3811,11 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
-#if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
-#define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
 TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
 #undef TCALL_X_
-#endif
 #endif
 
 /* ==========================================================================
@@ -4164,7 +4120,6 @@ struct tcall_agent {
  */
 
 #ifndef TOOLCALL_NO_AGENT
-#ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and what the turn waits for: an
@@ -4183,7 +4138,6 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
-#endif
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
@@ -6697,6 +6651,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
@@ -8061,24 +8018,74 @@ static const char *const tcall_keyword_words_[] = {"",
                                                    "duplicate", "nul",
                                                    "levels"};
 
+/* The keywords in the order of their letters. */
+static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
+                                                 TCALL_ON_DYNAMIC_REF_,
+                                                 TCALL_ON_ID_,
+                                                 TCALL_ON_RECURSIVE_REF_,
+                                                 TCALL_ON_REF_,
+                                                 TCALL_ON_SCHEMA_,
+                                                 TCALL_ON_EXTRA_,
+                                                 TCALL_ON_OTHERS_,
+                                                 TCALL_ON_ALLOF_,
+                                                 TCALL_ON_ANYOF_,
+                                                 TCALL_ON_CONST_,
+                                                 TCALL_ON_CONTAINS_,
+                                                 TCALL_ON_DEFINITIONS_,
+                                                 TCALL_ON_DEPENDENCIES_,
+                                                 TCALL_ON_NEEDED_,
+                                                 TCALL_ON_DEPENDENT_,
+                                                 TCALL_ON_ELSE_,
+                                                 TCALL_ON_ENUM_,
+                                                 TCALL_ON_BELOW_,
+                                                 TCALL_ON_ABOVE_,
+                                                 TCALL_ON_OLD_ID_,
+                                                 TCALL_ON_IF_,
+                                                 TCALL_ON_ITEMS_,
+                                                 TCALL_ON_MAX_CONTAINS_,
+                                                 TCALL_ON_MAX_ITEMS_,
+                                                 TCALL_ON_MAX_LENGTH_,
+                                                 TCALL_ON_MAX_PROPERTIES_,
+                                                 TCALL_ON_MAXIMUM_,
+                                                 TCALL_ON_MIN_CONTAINS_,
+                                                 TCALL_ON_MIN_ITEMS_,
+                                                 TCALL_ON_MIN_LENGTH_,
+                                                 TCALL_ON_MIN_PROPERTIES_,
+                                                 TCALL_ON_MINIMUM_,
+                                                 TCALL_ON_MULTIPLE_,
+                                                 TCALL_ON_NOT_,
+                                                 TCALL_ON_ONEOF_,
+                                                 TCALL_ON_PATTERN_,
+                                                 TCALL_ON_PATTERNS_,
+                                                 TCALL_ON_PREFIX_,
+                                                 TCALL_ON_PROPERTIES_,
+                                                 TCALL_ON_NAMES_,
+                                                 TCALL_ON_REQUIRED_,
+                                                 TCALL_ON_THEN_,
+                                                 TCALL_ON_TYPE_,
+                                                 TCALL_ON_UNEVALUATED_ITEMS_,
+                                                 TCALL_ON_UNEVALUATED_,
+                                                 TCALL_ON_UNIQUE_};
+
 /* Returns the number of a keyword, or NOTHING. */
 TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
 {
-    static const char lengths[] = {0,
-#define TCALL_X_(NAME, keyword, begins) (char)(sizeof keyword - 1),
-                                   TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-    };
-    const char *at = lengths, *end = lengths + sizeof lengths;
-    if (!word.len || word.len > 32)
-        return TCALL_ON_NOTHING_;
-    for (;; at++) {
-        at = (const char *)memchr(at, (int)word.len, (size_t)(end - at));
-        if (!at)
-            return TCALL_ON_NOTHING_;
-        if (memcmp(tcall_keyword_words_[at - lengths], word.ptr, word.len) == 0)
-            return (uint8_t)(at - lengths);
+    size_t low = 0, high = sizeof tcall_keywords_sorted_;
+    while (low < high) {
+        size_t middle = (low + high) / 2, i = 0;
+        uint8_t on = tcall_keywords_sorted_[middle];
+        const char *known = tcall_keyword_words_[on];
+        while (i < word.len && known[i] == word.ptr[i])
+            i++;
+        if (i == word.len && !known[i])
+            return on;
+        if (i == word.len ||
+            (unsigned char)known[i] > (unsigned char)word.ptr[i])
+            high = middle;
+        else
+            low = middle + 1;
     }
+    return TCALL_ON_NOTHING_;
 }
 
 /* ---- rows ---- */
@@ -13341,8 +13348,12 @@ static const struct {
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* The types in the order of their bits. */
-static const char *const tcall_type_words_[] = {
-    "null", "boolean", "integer", "number", "string", "array", "object"};
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -13896,7 +13907,9 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_str word = tcall_text_inner_(p);
     uint8_t i = 0;
-    while (i < 7 && !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
         i++;
     if (i == 7)
         tcall_sc_no_type_(c, p);
@@ -14447,7 +14460,7 @@ static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 }
 
 /* The nodes are all there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
@@ -26170,8 +26183,6 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#ifdef TCALL_HAS_OPENAI_
-
 #define TCALL_OPENAI_PATHS_(X)                                            \
     X(1, 0, 0, "usage")                                                   \
     X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
@@ -26306,16 +26317,12 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  NULL,
                                                  0};
 
-#endif /* TCALL_HAS_OPENAI_ */
-
 /* ==========================================================================
  * >>anthropic
  *
  * An event of a stream is itself the element of a call: index and type may
  * stand before it or after it.
  */
-
-#ifdef TCALL_HAS_ANTHROPIC_
 
 #define TCALL_ANTHROPIC_PATHS_(X)                                          \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
@@ -26468,15 +26475,11 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
 /* ==========================================================================
  * >>ollama
  *
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
-
-#ifdef TCALL_HAS_OLLAMA_
 
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
@@ -26563,8 +26566,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "thinking",
                                                  0};
 
-#endif /* TCALL_HAS_OLLAMA_ */
-
 /* ==========================================================================
  * >>responses
  *
@@ -26572,8 +26573,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * item; servers differ in which they fill, so the longest counts. The type of
  * an event says what its piece is of. Reasoning goes back as it came.
  */
-
-#ifdef TCALL_HAS_RESPONSES_
 
 #define TCALL_RESPONSES_PATHS_(X)                                            \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
@@ -26719,16 +26718,12 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     NULL,
                                                     0};
 
-#endif /* TCALL_HAS_RESPONSES_ */
-
 /* ==========================================================================
  * >>gemini
  *
  * A call is a part of what the model says and comes whole. A part may bear a
  * signature, which has to go back with the same part. Results must be objects.
  */
-
-#ifdef TCALL_HAS_GEMINI_
 
 #define TCALL_GEMINI_PATHS_(X)                                               \
     X(1, 0, 0, "usageMetadata")                                              \
@@ -26873,8 +26868,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL,
     TCALL_TURNS_RESULTS_ALONE};
 
-#endif /* TCALL_HAS_GEMINI_ */
-
 /* ==========================================================================
  * >>interactions
  *
@@ -26882,8 +26875,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * pieces and ends it, by its index; the interaction at the stream's end may
  * hold all steps again.
  */
-
-#ifdef TCALL_HAS_INTERACTIONS_
 
 /* What a step holds, whole or as it begins. */
 #define TCALL_INTERACTIONS_STEP_(X, depth)                       \
@@ -27034,13 +27025,9 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_INTERACTIONS_ */
-
 /* ==========================================================================
  * >>servers
  */
-
-#ifdef TCALL_HAS_SERVERS_
 
 /* ---- reasoning details of OpenRouter ---- */
 
@@ -27198,86 +27185,49 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks, turns)                                              \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
-                                                     url,                    \
-                                                     path,                   \
-                                                     NULL,                   \
-                                                     header,                 \
-                                                     prefix,                 \
-                                                     {NULL, NULL},           \
-                                                     tcall_server_write_,    \
-                                                     &tcall_openai_paths_,   \
-                                                     tcall_openai_stops_,    \
-                                                     tcall_openai_types_,    \
-                                                     reasoning,              \
-                                                     strict,                 \
-                                                     quirks,                 \
-                                                     member,                 \
+/* A row of one of the tables: the function that writes its requests, and the
+ * format whose answers it gives. */
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
+                      reasoning, member, strict, quirks, turns)                \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
+                                                     url,                      \
+                                                     path,                     \
+                                                     NULL,                     \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {NULL, NULL},             \
+                                                     write,                    \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_stops_,  \
+                                                     tcall_##format##_types_,  \
+                                                     reasoning,                \
+                                                     strict,                   \
+                                                     quirks,                   \
+                                                     member,                   \
                                                      turns};
+#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-
-#ifdef TCALL_HAS_RESPONSES_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
-                 quirks, turns)                                               \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
-                                                     url,                     \
-                                                     path,                    \
-                                                     NULL,                    \
-                                                     header,                  \
-                                                     prefix,                  \
-                                                     {NULL, NULL},            \
-                                                     tcall_responses_write_,  \
-                                                     &tcall_responses_paths_, \
-                                                     tcall_responses_stops_,  \
-                                                     tcall_responses_types_,  \
-                                                     reasoning,               \
-                                                     strict,                  \
-                                                     quirks,                  \
-                                                     member,                  \
-                                                     turns};
+#define TCALL_X_(...) \
+    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
 TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-
-#endif /* TCALL_HAS_SERVERS_ */
 
 /* ==========================================================================
  * >>providers
  */
 
-/* A chapter that was left out, or whose file was deleted, defines no
- * TCALL_HAS_..._ in its contract. */
 static const tcall_provider *const tcall_providers_[] = {
-#ifdef TCALL_HAS_OPENAI_
     &tcall_openai,
-#endif
-#ifdef TCALL_HAS_RESPONSES_
     &tcall_responses,
-#endif
-#ifdef TCALL_HAS_ANTHROPIC_
     &tcall_anthropic,
-#endif
-#ifdef TCALL_HAS_OLLAMA_
     &tcall_ollama,
-#endif
-#ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
-#endif
-#ifdef TCALL_HAS_INTERACTIONS_
     &tcall_interactions,
-#endif
-#ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
-        TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
+    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-            NULL};
+        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -29162,7 +29112,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
  * was written must not become a conversation.
  */
 
-#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+#ifndef TOOLCALL_NO_AGENT
 
 static const char tcall_save_mark_[] = "tcall2";
 
@@ -29519,7 +29469,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     return error;
 }
 
-#endif /* TOOLCALL_NO_SAVE */
+#endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
  * >>mcp
