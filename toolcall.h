@@ -4177,8 +4177,6 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * confirm where nobody can be asked.
  */
 
-#if !defined TOOLCALL_NO_MCP
-
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
 #ifndef TOOLCALL_MCP_PIECE
@@ -4297,8 +4295,6 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 #define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
-
-#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }
@@ -14667,7 +14663,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     }
     return writer->error;
 }
-
 
 /* ==========================================================================
  * >>say
@@ -29480,8 +29475,6 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
  * line has ended, so that the id is known wherever it was.
  */
 
-#if !defined TOOLCALL_NO_MCP
-
 /* ---- the message ---- */
 
 /* Indices of members, in the order of their names below. */
@@ -30142,7 +30135,6 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }

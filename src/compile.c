@@ -1352,4 +1352,3 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     }
     return writer->error;
 }
-
