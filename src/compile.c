@@ -459,10 +459,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     bool list = false, ref = false;
     uint8_t i, k;
     c->rows -= count;
-    rows = (tcall_row *)(void *)(c->mem + (c->full ? 0 : c->low));
     c->low += count * (uint32_t)sizeof row;
     if (!tcall_sc_fits_(c) || !count)
         return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
     memmove(rows, from, count * sizeof row);
     for (i = 0; i < count; i++) {
         list = list || rows[i].on == TCALL_ON_PREFIX_;
