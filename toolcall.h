@@ -2054,17 +2054,21 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
 /* ==========================================================================
  * >>compile: JSON Schema
  *
- * A schema is compiled to nodes that point back into its own text, which may
- * lie in flash and must stay where it is, as must the nodes. An assertion that
- * is not supported, or malformed, refuses the whole schema; nothing is ever
- * silently dropped.
+ * A schema is compiled to nodes, which a tcall_machine reads values by. They
+ * point at each other and back into the schema's own text, which may lie in
+ * flash: text and nodes must stay where they are. An assertion that is not
+ * supported, or malformed, refuses the whole schema; nothing is ever silently
+ * dropped.
  *
  *   eager  compile once, into memory that stays:
  *            n = tcall_schema_compile(&schema, text, mem, size, draft);
- *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
- *   lazy   compile into scratch memory before each check
+ *            n >= 0: keep the first n bytes of mem; what it took beyond is free
+ *            n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each value
+ *   read   desc.target.node = schema.root; desc.target.rows =
+ *          &tcall_schema_rows; see tcall_machine
  *
- * A schema that was refused, or is zero, accepts nothing.
+ * A schema that was refused, or is zero, has no root: it must accept nothing.
  */
 
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
@@ -2092,23 +2096,24 @@ typedef enum tcall_draft {
 typedef struct tcall_schema {
     const char *text;
     size_t len;
-    size_t need; /* bytes of memory to compile it, also when they did not fit */
-    const char *reason; /* why it was refused, or NULL */
-    const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text the reason is */
-    /* private */
-    const tcall_node *root;
-    size_t used;     /* of the memory, as long as the schema is in use */
+    size_t need; /* bytes of memory to compile it, also when they did not fit:
+                  * some more than it uses then */
+    const char *reason;     /* why it was refused, or NULL */
+    const char *remedy;     /* what its author can do, or NULL */
+    size_t at;              /* where in the text the reason is */
+    const tcall_node *root; /* NULL: refused */
+    size_t used;     /* bytes of the memory, as long as the schema is in use */
     uint16_t width;  /* frames of one value, at most */
     uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
-    uint32_t search; /* scratch memory that its largest pattern takes */
+    uint32_t search; /* scratch bytes that its largest pattern takes */
 } tcall_schema;
 
-/* Compiles a schema: text is one JSON value, an object, true or false, and
- * outlives *out. Returns the bytes of mem used; TCALL_E_MEMORY when out->need
- * bytes are wanted (mem may be NULL and size 0, to ask); or TCALL_E_SCHEMA,
- * and tcall_write_schema_error says what to change. mem is aligned to pointers,
- * and stays where it is. */
+/* Compiles a schema: text is one JSON value, an object, true or false, need not
+ * end with NUL, and outlives *out. Returns the bytes of mem used;
+ * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
+ * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
+ * says what to change. mem is best aligned to pointers: what it is off by is
+ * wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -13216,30 +13221,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 /* A schema of the text, while it is compiled. */
@@ -13636,10 +13631,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     bool list = false, ref = false;
     uint8_t i, k;
     c->rows -= count;
-    rows = (tcall_row *)(void *)(c->mem + (c->full ? 0 : c->low));
     c->low += count * (uint32_t)sizeof row;
     if (!tcall_sc_fits_(c) || !count)
         return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
     memmove(rows, from, count * sizeof row);
     for (i = 0; i < count; i++) {
         list = list || rows[i].on == TCALL_ON_PREFIX_;
@@ -14306,7 +14301,7 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- entry ---- */
+/* ---- all nodes are there ---- */
 
 static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 {
@@ -14330,6 +14325,49 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
     for (i = 0; i < c->marks; i++)
         tcall_sc_members_(tcall_sc_made_(c, i));
 }
+
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
+{
+    return from ? (const char *)from + by : NULL;
+}
+
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
 
 static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
     tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
@@ -14375,41 +14413,67 @@ static int tcall_sc_run_(tcall_sc_ *c)
     }
 }
 
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
+{
+    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
+    tcall_sc_ c;
+    int r;
+    memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
+    c.draft = (uint8_t)author->draft;
+    if (mem && size > pad) {
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
+        c.mem = (char *)mem + pad;
+    }
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
+    out->used = c.low + pad;
+    if (out->reason || c.full || r < 0)
+        out->root = NULL; /* nothing is checked against the rest */
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
+}
+
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
+{
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
+}
+
 /* Compiles a schema as its author wants it. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    if (mem && size > pad) {
-        size -= pad;
-        c.size = (uint32_t)((size < most ? size : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    c.draft = (uint8_t)author->draft;
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_run_(&c);
-    if (r < 0) {
-        memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (out->reason || c.full)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA
-           : c.full    ? TCALL_E_MEMORY
-                       : (int)out->used;
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
@@ -16074,13 +16138,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
-}
-
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
 /* A schema of a row that is judged. */
@@ -18781,14 +18838,16 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, schema, text);
-    void *nodes;
+    tcall_block *block = &tc->block;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, schema->need))
+            return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    nodes = tcall_block_take_(&tc->block, schema->need);
-    return nodes ? tcall_schema_compile(schema, tcall_str_of(text), nodes,
-                                        schema->need, TCALL_DRAFT_2020)
-                 : TCALL_E_MEMORY;
+    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for
