@@ -4488,6 +4488,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
     return at;
 }
 
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -5290,39 +5319,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }
@@ -7283,34 +7286,7 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
+/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
