@@ -1,5 +1,7 @@
 #pragma once
 #include "registry.h"
+#include "block.c"
+#include "scan.c"
 #include "tools.c"
 #include "compile.c"
 

@@ -254,34 +254,7 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
+/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
