@@ -1068,9 +1068,10 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
+ * which ones are known; %w is the wrong word, %x the unknown name, %t
+ * says that the value is of another type. */
 #define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
+    X(TYPE, "type", "%t; send %s")                                      \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
     X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
@@ -1544,9 +1545,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, prefixItems, dependentSchemas, allOf, anyOf, oneOf; that
+ * of not, contains. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char
+        *name; /* its quote in the schema's text, or that of the schema */
     tcall_node node;
 } tcall_member;
 
@@ -1576,7 +1579,9 @@ typedef struct tcall_row {
 enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
-    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
+    TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
+    TCALL_ROW_OLD_ = 16   /* items, dependentRequired as up to draft 7:
+                           * additionalItems, dependencies */
 };
 
 /* ==========================================================================
@@ -1678,6 +1683,9 @@ enum {
 typedef struct tcall_coercion {
     uint32_t at; /* offset in the checked text */
     uint8_t how; /* TCALL_COERCED_... */
+    /* ABSENT: the member, its quote in the schema's text, or its name in a
+     * shape; else NULL */
+    const char *absent;
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;
@@ -4440,6 +4448,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
     return at;
 }
 
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -5242,39 +5279,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }
@@ -7174,34 +7185,7 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
+/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
@@ -8042,7 +8026,8 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and another branch came as far */
 };
 
 enum {
@@ -8110,8 +8095,9 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. */
-    bool (*drop)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
+    const char *(*drop)(tcall_machine *m);
 };
 
 TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
@@ -8564,21 +8550,22 @@ static uint8_t tcall_shapes_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-static bool tcall_shapes_drop_(tcall_machine *m)
+static const char *tcall_shapes_drop_(tcall_machine *m)
 {
     const tcall_place_ *around = &m->slot[m->open->first].place;
     const tcall_object *object = around->object;
     const tcall_shape *member;
     if (!object || around->member == TCALL_NO_MEMBER_)
-        return false;
+        return NULL;
     member = around->member +
              TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
     if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return false;
+        return NULL;
     tcall_store_null_(around->base, (uint8_t)around->member);
     tcall_store_null_(tcall_store_came_(object, around->base),
                       (uint8_t)around->member);
-    return true;
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -9011,17 +8998,19 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
         return 0;
     if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         return types;
-    if (tcall_is_space_(end[-1]))
+    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
         return 0;
     return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
                                        : types;
 }
 
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *absent)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].absent = absent;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -9044,18 +9033,21 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how);
+    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || m->open->last == m->open->first ||
-        !tcall_machine_do_(m, m->open->first)->drop(m))
+    const char *name;
+    if (!m->syntax.object || m->open->last == m->open->first)
+        return false;
+    name = tcall_machine_do_(m, m->open->first)->drop(m);
+    if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_, name);
     return true;
 }
 
@@ -11588,9 +11580,11 @@ static void tcall_tell_list_(tcall_writer *writer, const char *word,
 static void tcall_tell_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
-        "an object\0";
-    int index = 7;
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
@@ -11727,6 +11721,7 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 't': TCALL_SAY(tell->out, "this is of another type"); break;
     case 'w':
         tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
                          TCALL_FLASH_TEXT_("this"));
@@ -11743,21 +11738,30 @@ static void tcall_tell_part_(void *of, char letter)
     }
 }
 
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
+/* Writes what is wrong, and what to send instead: part is given tell and a
+ * letter, and has those that it does not know written by tcall_tell_part_. */
+TCALL_SHARED_ void tcall_tell_as_(tcall_writer *writer,
+                                  const tcall_misplaced_ *place,
+                                  tcall_part_ part, tcall_telling_ *tell)
 {
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, sentence) sentence "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_telling_ tell;
     TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
+    tell->out = writer;
+    tell->place = place;
+    tell->node = node;
+    tell->said = tcall_said_of_(node);
+    tcall_write_parts_(
+        writer, tcall_word_at_(sentences, place->misfit->code - 1), part, tell);
+}
+
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_telling_ tell;
+    tcall_tell_as_(writer, place, tcall_tell_part_, &tell);
 }
 
 #else
@@ -12434,6 +12438,8 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (kept->keyword == TCALL_ON_NOTHING_ ||
         tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
         *kept = *fault;
+    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -12531,18 +12537,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -12634,8 +12641,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -12716,12 +12723,21 @@ static bool tcall_rows_name_(tcall_machine *m)
     return came != 0;
 }
 
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
 /* Whether the object that is complete has a member. */
 static bool tcall_rows_has_(tcall_machine *m, const char *name)
 {
-    const char *key = tcall_text_find_(m->text + m->token, name);
-    const char *end = key ? key : m->text + m->len;
-    tcall_machine_costs_(m, 1 + (size_t)(end - m->text - m->token) / 16);
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
     return key != NULL;
 }
 
@@ -12802,11 +12818,12 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
     bool ok = true;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(list))) {
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
         if (*list != '[' || !tcall_rows_has_(m, key))
             continue;
-        for (name = tcall_text_first_(list); name;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
             if (!tcall_rows_has_(m, name))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
@@ -12869,24 +12886,29 @@ static bool tcall_rows_is_(const tcall_machine *m, const char *p,
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text), *end = p;
     bool same = false;
     while (p && !same) {
-        const char *end = tcall_text_skip_(p);
+        end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
                    ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, p, m->text + m->token);
+                   : tcall_rows_equal_(m, m->text + m->token, p);
         p = tcall_text_after_(end);
     }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
     return same;
 }
 
-/* Returns the offset of the second of two items that are equal, or 0. */
+/* Returns which item is the second of two that are equal, or 0. */
 static size_t tcall_rows_repeated_(tcall_machine *m)
 {
     const char *item =
         tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    return item ? (size_t)(item - m->text - m->token) : 0;
+    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
+    size_t index = 0;
+    for (; at != item; index++)
+        at = tcall_text_after_(tcall_text_skip_(at));
+    return index;
 }
 
 /* The types that a row says something about. */
@@ -12923,7 +12945,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
     bool ok = true;
     switch (row->on) {
     case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, row->of.text, value); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
     case TCALL_ON_PATTERN_:
         ok = tcall_rows_matches_(m, row->of.match, value);
         break;
@@ -13012,8 +13034,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -13064,11 +13086,11 @@ static uint8_t tcall_rows_types_of_(const char *p)
 
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
-static uint8_t tcall_rows_types_in_(const tcall_machine *m,
-                                    const tcall_row *row)
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
 {
     const char *p = row->of.text;
     uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
@@ -13080,7 +13102,7 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
 
 /* Returns the types that a frame's own node admits; a group begins with none
  * or all. */
-static uint8_t tcall_rows_admits_(const tcall_machine *m, const tcall_frame_ *f)
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = f->node->rows;
     uint8_t types = f->node->types;
@@ -13130,10 +13152,12 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
 }
 
 /* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
     const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
     while (name && !tcall_text_equal_(name, m->text + m->key))
         name = tcall_text_after_(tcall_text_skip_(name));
     return name != NULL;
@@ -13152,8 +13176,9 @@ static void tcall_rows_forget_(tcall_frame_ *f)
 
 /* The member at hand may be absent where it is a property that no frame
  * requires. What is certain counts; where nothing knows it, branches. */
-static bool tcall_rows_drop_(tcall_machine *m)
+static const char *tcall_rows_drop_(tcall_machine *m)
 {
+    const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
@@ -13161,17 +13186,21 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_)
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
-        return false;
+        return NULL;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             tcall_rows_forget_(&m->slot[i].frame);
-    return true;
+    return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
@@ -13379,8 +13408,6 @@ enum {
 static int tcall_row_has_(uint8_t on)
 {
     switch (on) {
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
     case TCALL_ON_OTHERS_:
     case TCALL_ON_ITEMS_:
     case TCALL_ON_NAMES_:
@@ -13388,10 +13415,12 @@ static int tcall_row_has_(uint8_t on)
     case TCALL_ON_ELSE_:
     case TCALL_ON_EXTRA_:
     case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
     case TCALL_ON_ALLOF_:
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
     case TCALL_ON_PROPERTIES_:
     case TCALL_ON_PREFIX_:
     case TCALL_ON_DEPENDENT_:
@@ -13544,26 +13573,19 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
                  tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
     uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
-                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                              : sizeof *row->of.members;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
     void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
-    tcall_node *nodes =
-        has == TCALL_HAS_LIST_
-            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
-            : NULL;
     uint16_t i;
     if (c->full)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_LIST_)
-            ((const tcall_node **)parts)[i] = &nodes[i];
-        else if (has == TCALL_HAS_MATCHES_)
+        if (has == TCALL_HAS_MATCHES_)
             tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
         else
-            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+            ((tcall_member *)parts)[i].name = at->at;
         row->count++;
         tcall_sc_place_(c, mark, tcall_row_node_(row, i));
         mark += at->span;
@@ -13642,8 +13664,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     }
     for (i = 0; i < count; i++) {
         row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list)
+        if (row.on == TCALL_ON_EXTRA_ && list) {
             row.on = TCALL_ON_ITEMS_;
+            row.flags |= TCALL_ROW_OLD_;
+        }
         if (row.on == TCALL_ON_DEPENDENCIES_)
             row.on = TCALL_ON_DEPENDENT_;
         for (k = i; k && rows[k - 1].on > row.on; k--)
@@ -13662,20 +13686,28 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
     tcall_node *node;
+    tcall_member *member;
     tcall_row *row;
     size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    bool told = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    member = (tcall_member *)tcall_sc_take_(
+        c, 1, told ? sizeof *member : sizeof *node + extra);
+    node = told ? &member->node : (tcall_node *)(void *)member;
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
+    if (told) { /* its text is shown where it is missed */
+        member->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = member;
+    }
     if (!on)
         c->out->root = node;
     if (extra) {
@@ -13912,7 +13944,10 @@ static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
     case TCALL_ON_ENUM_:
     case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
     case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_: tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p); break;
+    case TCALL_ON_NEEDED_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
+            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
+        break;
     case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
     default: break;
     }
@@ -14483,78 +14518,651 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
-/* ---- why a schema was refused ---- */
+/* ==========================================================================
+ * >>say
+ *
+ * A sentence is a text in flash in which %v and the like stand for what differs
+ * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
+ * with whoever reads shapes alone.
+ */
 
-/* Longer values are cut. */
+/* ---- texts ---- */
+
+/* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-/* The string at a quote, or up to an end, with its characters as they are,
- * however the schema spells them; escape: as a name of a JSON Pointer. */
-static void tcall_refusal_string_(tcall_writer *writer, const char *p,
-                                  bool name)
+/* How a string is shown: as a reader sees it; as its author spells it, but for
+ * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
+ * are never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
+
+/* Writes the content of the string at a quote. */
+static void tcall_say_string_(tcall_writer *writer, const char *quote, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_ - 1;
-    while (*p != '"' && (name || writer->len < room)) {
-        const char *from = p, *escape;
+    size_t room = writer->len + TCALL_SHOWN_ - 1, sent = 0;
+    const char *at = quote + 1;
+    bool cut = false;
+    while (*at != '"' && !cut) {
+        const char *from = at, *escape;
         char bytes[4];
-        size_t len = tcall_text_character_(&p, bytes);
-        escape = name && len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (len == 1 && !name)
-            tcall_write_bytes(writer, from, (size_t)(p - from));
+        size_t len = tcall_text_character_(&at, bytes);
+        sent += len;
+        cut = how == TCALL_SAY_SENT_      ? sent > TCALL_SHOWN_
+              : how == TCALL_SAY_SPELLED_ ? writer->len >= room
+                                          : false;
+        escape = how == TCALL_SAY_STEP_ && len == 1
+                     ? tcall_pointer_escape_(*bytes)
+                     : NULL;
+        if (cut || escape)
+            tcall_write_text(writer, cut ? "..." : escape);
+        else if (how == TCALL_SAY_SPELLED_ && len == 1)
+            tcall_write_bytes(writer, from, (size_t)(at - from));
         else
             tcall_write_bytes(writer, bytes, len);
     }
-    if (*p != '"')
-        tcall_write_text(writer, "...");
 }
 
-/* The JSON Pointer of the value, or of the member whose name begins, at a place
- * in JSON text. */
-static void tcall_refusal_place_(tcall_writer *writer, const char *text,
-                                 const char *place)
+/* Writes JSON text of this length. */
+static void tcall_say_json_(tcall_writer *writer, tcall_str json, int how)
 {
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
-        tcall_write_text(writer, "/");
-        if (object) {
-            tcall_refusal_string_(writer, member + 1, true);
-        } else {
-            writer->last = 0; /* there are no commas in a sentence */
-            tcall_write_uint(writer, index);
-        }
-        member = value > place ? place : value;
-    }
-}
-
-/* The JSON text at p, which ends before an end. */
-static void tcall_refusal_value_(tcall_writer *writer, const char *p,
-                                 const char *end)
-{
-    size_t len;
-    if (*p == '"') {
+    bool cut = json.len > TCALL_SHOWN_;
+    if (json.len && *json.ptr == '"') {
         tcall_write_text(writer, "\"");
-        tcall_refusal_string_(writer, p + 1, false);
+        tcall_say_string_(writer, json.ptr, how);
         tcall_write_text(writer, "\"");
         return;
     }
-    len = (size_t)(end - p);
-    tcall_write_bytes(
-        writer, p, len > TCALL_SHOWN_ ? tcall_utf8_cut_(p, TCALL_SHOWN_) : len);
-    if (len > TCALL_SHOWN_)
-        tcall_write_text(writer, "...");
+    tcall_write_bytes(writer, json.ptr,
+                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
+    tcall_write_text(writer, cut ? "..." : "");
 }
+
+/* Writes the value at p as a schema spells it. */
+static void tcall_say_spelled_(tcall_writer *writer, const char *p)
+{
+    tcall_say_json_(writer, tcall_text_verbatim_(p), TCALL_SAY_SPELLED_);
+}
+
+/* Writes a value that was sent; of an array or object what it is: it may be
+ * long, and the path says which one it is. */
+static void tcall_say_sent_(tcall_writer *writer, const char *value)
+{
+    if (*value == '{' || *value == '[')
+        tcall_write_text(writer, *value == '{' ? "the object" : "the array");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
+}
+
+/* Writes a number that we counted. */
+static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+{
+    writer->last = 0; /* there are no commas in a sentence */
+    tcall_write_uint(writer, count);
+}
+
+/* Writes a count with its noun, for the characters, elements or properties of
+ * a value. */
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               const char *value)
+{
+    static const char *const nouns[][2] = {{" character", " characters"},
+                                           {" element", " elements"},
+                                           {" property", " properties"}};
+    tcall_say_count_(writer, count);
+    tcall_write_text(writer, nouns[*value == '"'   ? 0
+                                   : *value == '[' ? 1
+                                                   : 2][count != 1]);
+}
+
+/* ---- places ---- */
+
+/* Writes the JSON Pointer of the value, or of the member whose name begins, at
+ * a place in JSON text, which is read once and not behind the place. Returns
+ * the quote of the last name, or NULL where the last step is an index. */
+static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
+                                      const char *place)
+{
+    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
+    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
+    const char *p;
+    *step = 0;
+    for (p = text; p < place; p = *p == '"' ? tcall_text_skip_(p) : p + 1) {
+        if (*p == '"' && *step == 1)
+            *step = 1 + 2 * (uint32_t)(p - text);
+        else if (*p == ',')
+            *step = *step & 1 ? 1 : *step + 2;
+        else if ((*p == '}' || *p == ']') && step > steps)
+            step--;
+        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
+            *++step = *p == '{';
+    }
+    if (*step == 1) {
+        if (*place == '"')
+            *step = 1 + 2 * (uint32_t)(place - text);
+        else
+            step--;
+    }
+    for (at = steps + 1; at <= step; at++) {
+        tcall_write_text(writer, "/");
+        if (*at & 1)
+            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
+        else
+            tcall_say_count_(writer, *at / 2);
+    }
+    return *step & 1 ? text + *step / 2 : NULL;
+}
+
+/* ---- what is wrong, and what to send instead ---- */
+
+/* X(keyword, what is wrong, what to do about it): in the order of the keywords;
+ * what is empty is as before. Those of members and items are for a schema that
+ * is false, the first one for any other that is. */
+#define TCALL_SENTENCES_(X)                                                    \
+    X(ALLOF, "no value is allowed here", "; leave it out")                     \
+    X(REF, "", "")                                                             \
+    X(ANYOF, "%v fits %f of anyOf", "; send what fits one of %o")              \
+    X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
+    X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
+    X(IF, "", "")                                                              \
+    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(DEPENDENT, "", "")                                                       \
+    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PATTERNS, "", "")                                                        \
+    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(PREFIX, "this element is one too many", "; leave it out")                \
+    X(ITEMS, "", "")                                                           \
+    X(NAMES, "%v is not allowed", "; leave it out")                            \
+    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(CONST, "%v is not the only value that is allowed", "; send %o")          \
+    X(PATTERN, "%v does not match the pattern %x",                             \
+      "; send a string that does")                                             \
+    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MAXIMUM, "", "")                                                         \
+    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
+    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MAX_LENGTH, "", "")                                                      \
+    X(MIN_ITEMS, "", "")                                                       \
+    X(MAX_ITEMS, "", "")                                                       \
+    X(MIN_PROPERTIES, "", "")                                                  \
+    X(MAX_PROPERTIES, "", "")                                                  \
+    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(UNIQUE, "%w is in the array twice", "; send each value once")            \
+    X(REQUIRED, "the property %o is missing", "; add it")                      \
+    X(NEEDED, "the property %o is missing, which %p needs",                    \
+      "; add it or leave out %p")                                              \
+    X(TYPE, "%v is %t", "; send %T")
+
+/* Returns what is wrong where a keyword is missed; half 1: what to do. */
+static const char *tcall_sentence_(unsigned keyword, int half)
+{
+    static const char texts[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const char *text;
+    do {
+        keyword--;
+        text = tcall_word_at_(texts, 2 * (int)keyword + half);
+    } while (keyword && !TCALL_BYTE_(text));
+    return text;
+}
+
+/* One fault with all that its sentence may name. */
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    const tcall_fault *is;
+    const char *value;
+    const char *key; /* of the member at the place, or NULL */
+    bool never;      /* it misses a schema that is false */
+    uint8_t keyword; /* of that the one that brought it, or ALLOF */
+} tcall_said_fault_;
+
+static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
+                                              const char *text,
+                                              const tcall_fault *is)
+{
+    tcall_said_fault_ fault;
+    fault.out = writer;
+    fault.is = is;
+    fault.value = text + is->at;
+    fault.key = NULL;
+    fault.keyword = is->keyword;
+    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                  (is->row || !is->node->types);
+    if (fault.never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : TCALL_ON_ALLOF_;
+    return fault;
+}
+
+/* Returns the word of the schema that a person would look for. */
+static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+{
+    unsigned on = fault->keyword;
+    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
+    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+        on != TCALL_ON_NAMES_)
+        return "false";
+    if (old)
+        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+    return tcall_keyword_words_[on];
+}
+
+/* Returns the row of another keyword of the same node, or NULL. */
+static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
+                                         int keyword)
+{
+    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+}
+
+/* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
+ * names of properties, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
+{
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    bool words = row->on == TCALL_ON_ENUM_, more;
+    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i;
+    more = words ? p != NULL : row->count > 0;
+    for (i = 0; more; i++) {
+        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
+        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
+        more = words ? p != NULL : i + 1 < row->count;
+        if (more)
+            tcall_write_text(writer,
+                             !words || tcall_text_after_(tcall_text_skip_(p))
+                                 ? ", "
+                                 : " or ");
+        if (more && writer->len > room) {
+            tcall_write_text(writer, "...");
+            more = false;
+        }
+    }
+}
+
+/* Returns the limit on one side of what a fault is about; of two the one that
+ * excludes its number. */
+static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
+                                           int most)
+{
+    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
+    const tcall_row *row;
+    if (low >= TCALL_ON_MIN_LENGTH_)
+        return tcall_fault_row_(fault, low + most);
+    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
+    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+}
+
+/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
+ * one that is included. */
+static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+{
+    const tcall_row *row = tcall_fault_limit_(fault, most);
+    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
+}
+
+/* Returns which number to send. */
+static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0";
+    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
+                                      tcall_fault_side_(fault, 1));
+}
+
+/* Returns how many to send. */
+static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *low = tcall_fault_limit_(fault, 0);
+    const tcall_row *high = tcall_fault_limit_(fault, 1);
+    if (!high)
+        return TCALL_FLASH_TEXT_("at least %L");
+    if (!low)
+        return TCALL_FLASH_TEXT_("at most %H");
+    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
+                                             : TCALL_FLASH_TEXT_("%l to %H");
+}
+
+/* Writes what a row says, as its schema spells it. */
+static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
+{
+    const char *text = row->of.text;
+    if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
+        tcall_say_count_(writer, row->of.number);
+        return;
+    }
+    if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
+        text = row->of.members->name;
+        if (*text == '"')
+            text = tcall_text_value_(text);
+        if (row->on <= TCALL_ON_ONEOF_)
+            while (*text != '[')
+                text--;
+    }
+    tcall_say_spelled_(writer, text);
+}
+
+/* Returns the item of an array of this index, of so many as there are. */
+static const char *tcall_fault_item_(const char *array, uint32_t index)
+{
+    const char *item = tcall_text_first_(array), *next = item;
+    for (; index && next; index--) {
+        item = next;
+        next = tcall_text_after_(tcall_text_skip_(item));
+    }
+    return next ? next : item;
+}
+
+/* Returns the member of dependentRequired whose list has a name. */
+static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
+{
+    const char *key = tcall_text_first_(row->of.text), *end;
+    for (;; key = tcall_text_after_(end)) {
+        end = tcall_text_skip_(tcall_text_value_(key));
+        if (end > name)
+            return key;
+    }
+}
+
+/* Returns what a value is. */
+static const char *tcall_fault_type_(const char *value)
+{
+    switch (*value) {
+    case '{':
+    case '[':
+    case 'n': return "not allowed here";
+    case '"': return "a string";
+    case 't':
+    case 'f': return "a boolean";
+    default: return "a number";
+    }
+}
+
+static void tcall_say_part_(void *of, char letter);
+
+static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
+{
+    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for %o: the rule, or the missing name. */
+static void tcall_say_own_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = fault->is->row;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        tcall_say_spelled_(fault->out,
+                           tcall_fault_item_(row->of.text, fault->is->count));
+    else if (fault->keyword == TCALL_ON_NEEDED_)
+        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
+    else
+        tcall_say_rule_(fault->out, row);
+}
+
+/* Writes what to do about a name that is no property: whether there are others.
+ */
+static void tcall_say_others_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
+    if (row && row->count) {
+        tcall_write_text(fault->out, "use one of ");
+        tcall_say_list_(fault->out, row);
+        tcall_write_text(fault->out, " or ");
+    }
+    tcall_write_text(fault->out, "leave it out");
+}
+
+/* Writes what stands in a sentence for % and this letter. */
+static void tcall_say_part_(void *of, char letter)
+{
+    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
+    tcall_writer *writer = fault->out;
+    const tcall_fault *is = fault->is;
+    const tcall_row *row = is->row;
+    unsigned types = is->node->types;
+    bool number = types & TCALL_SHAPE_NUMBER;
+    switch (letter) {
+    case 'v':
+        if (fault->key == fault->value)
+            tcall_write_text(writer, "the property name ");
+        tcall_say_sent_(writer, fault->value);
+        break;
+    case 'k':
+        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
+        break;
+    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
+    case 'T':
+        tcall_tell_types_(
+            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
+        break;
+    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'u':
+        tcall_write_text(writer, row == tcall_fault_limit_(fault, 0)
+                                     ? "under the minimum"
+                                     : "over the maximum");
+        break;
+    case 'o': tcall_say_own_(fault); break;
+    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
+    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
+    case 'L':
+    case 'H':
+        tcall_say_counted_(writer,
+                           tcall_fault_limit_(fault, letter == 'H')->of.number,
+                           fault->value);
+        break;
+    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
+    case 'r':
+        tcall_write_text(writer, number ? "a number" : "an integer");
+        tcall_say_text_(fault, tcall_fault_range_(fault));
+        break;
+    case 'e': tcall_say_list_(writer, row); break;
+    case 'x':
+        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
+        break;
+    case 'w':
+        tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
+        break;
+    case 'm':
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
+        break;
+    case 'f':
+        tcall_write_text(writer,
+                         is->count ? "several alternatives" : "no alternative");
+        break;
+    case 'p':
+        tcall_say_spelled_(writer,
+                           tcall_fault_needs_(row, row->of.text + is->count));
+        break;
+    default: tcall_say_others_(fault); break; /* N */
+    }
+}
+
+/* ---- faults of shapes ---- */
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* A sentence about a shape, whose value is known. */
+typedef struct tcall_said_shape_ {
+    tcall_telling_ tell;
+    const tcall_said_fault_ *fault;
+} tcall_said_shape_;
+
+/* Writes what stands for % and this letter; for most as the decoder does. */
+static void tcall_say_shape_part_(void *of, char letter)
+{
+    const tcall_said_shape_ *said = (const tcall_said_shape_ *)of;
+    const tcall_said_fault_ *fault = said->fault;
+    bool number = said->tell.said.group == TCALL_SAID_VALUE_;
+    switch (letter) {
+    case 't':
+        tcall_say_sent_(fault->out, fault->value);
+        tcall_write_text(fault->out, " is ");
+        tcall_write_text(fault->out, tcall_fault_type_(fault->value));
+        break;
+    case 'x':
+        tcall_say_sent_(fault->out, fault->key ? fault->key : fault->value);
+        tcall_write_text(fault->out, " is not a property here");
+        break;
+    case 'w': tcall_say_sent_(fault->out, fault->value); break;
+    case 'v':
+        if (number) {
+            tcall_say_sent_(fault->out, fault->value);
+            break;
+        }
+        /* fall through */
+    default: tcall_tell_part_(of, letter); break;
+    }
+}
+
+#endif
+
+/* Says a fault of a shape in the words for the misfit that it is. */
+static void tcall_say_shape_(const tcall_said_fault_ *fault)
+{
+    const tcall_fault *is = fault->is;
+    tcall_misfit misfit;
+    tcall_misplaced_ place;
+#ifndef TOOLCALL_NO_SENTENCES
+    tcall_said_shape_ said;
+#endif
+    memset(&misfit, 0, sizeof misfit);
+    for (misfit.code = 1;
+         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+        misfit.code++;
+    place.misfit = &misfit;
+    place.node = is->shape;
+    place.name = NULL;
+    place.object = is->object;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        place.name = tcall_word_at_(
+            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+#ifndef TOOLCALL_NO_SENTENCES
+    said.fault = fault;
+    tcall_tell_as_(fault->out, &place, tcall_say_shape_part_, &said.tell);
+#else
+    tcall_tell_misfit_(fault->out, &place);
+#endif
+}
+
+/* ---- whole faults ---- */
+
+/* Says what is wrong, and to a model what to send instead. */
+static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+{
+    int half;
+    if (!fault->is->node)
+        tcall_say_shape_(fault);
+    else
+        for (half = 0; half <= (int)remedy; half++)
+            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+/* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
+ * ..." Without a remedy it is of what nobody can send anew. */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
+                                    const tcall_fault *is, bool remedy)
+{
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_write_text(writer, is->at ? ": " : "");
+    tcall_say_sentence_(&fault, remedy);
+}
+
+/* Writes "path", with a name that was left out there, or NULL. Returns the last
+ * name. */
+static const char *tcall_write_path_(tcall_writer *writer, const char *text,
+                                     uint32_t at, const char *absent)
+{
+    const char *key;
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    key = tcall_say_pointer_(writer, text, text + at);
+    if (absent) {
+        tcall_write_text(writer, "/");
+        if (*absent == '"')
+            tcall_say_string_(writer, absent, TCALL_SAY_STEP_);
+        else
+            tcall_put_step_(writer, absent);
+    }
+    tcall_write_unquote(writer);
+    return key;
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_write_open(writer, '{');
+    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "keyword");
+    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_key(writer, "message");
+    tcall_write_quote(writer);
+    tcall_say_sentence_(&fault, true);
+    tcall_write_unquote(writer);
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- coercions ---- */
+
+/* What a value was: the text that it is, as a string. */
+static void tcall_write_came_(tcall_writer *writer, const char *value,
+                              uint8_t how)
+{
+    tcall_write_quote(writer);
+    if (how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value),
+                        TCALL_SAY_SPELLED_);
+    tcall_write_unquote(writer);
+}
+
+static void tcall_write_coercion_(tcall_writer *writer, const char *text,
+                                  const tcall_coercion *coercion)
+{
+    const char *value = text + coercion->at;
+    tcall_write_open(writer, '{');
+    tcall_write_path_(writer, text, coercion->at, coercion->absent);
+    tcall_write_key(writer, "from");
+    if (coercion->how == TCALL_COERCED_ABSENT_) {
+        tcall_write_null(writer);
+    } else {
+        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+    }
+    tcall_write_close(writer, '}');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    unsigned i, count = machine->coercion_count;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
+        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
+    if (count > TCALL_COERCIONS_) {
+        tcall_write_open(writer, '{');
+        tcall_write_key(writer, "more");
+        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_close(writer, '}');
+    }
+    return tcall_write_close(writer, ']');
+}
+
+/* ---- why a schema was refused ---- */
 
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
@@ -14573,668 +15181,18 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         } else {
             end = tcall_text_skip_(place);
         }
-        tcall_refusal_place_(writer, text, place);
+        tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
         tcall_write_text(writer, schema->reason);
         tcall_write_text(writer, " ");
-        tcall_refusal_value_(writer, place, end);
+        tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
+                        TCALL_SAY_SPELLED_);
     }
     if (schema->remedy) {
         tcall_write_text(writer, "; ");
         tcall_write_text(writer, schema->remedy);
     }
     return writer->error;
-}
-
-/* ==========================================================================
- * >>say
- *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; a table says which keyword has which.
- */
-
-/* -- Pieces of sentences -------------------------------------------------- */
-
-/* Longer values are cut in what the model reads. */
-#define TCALL_SHOWN_ 160
-
-/* The JSON text at p; characters beyond ASCII as they are, however the schema
- * spells them. */
-static void tcall_say_json_(tcall_writer *writer, const char *p)
-{
-    size_t room = writer->len + TCALL_SHOWN_;
-    tcall_str text;
-    if (*p == '"') {
-        tcall_write_text(writer, "\"");
-        for (p++; *p != '"' && writer->len < room;) {
-            const char *from = p;
-            char bytes[4];
-            size_t len = tcall_text_character_(&p, bytes);
-            if (len == 1)
-                tcall_write_bytes(writer, from, (size_t)(p - from));
-            else
-                tcall_write_bytes(writer, bytes, len);
-        }
-        tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
-        return;
-    }
-    text = tcall_text_verbatim_(p);
-    if (text.len > TCALL_SHOWN_) {
-        tcall_write_bytes(writer, p, tcall_utf8_cut_(p, TCALL_SHOWN_));
-        tcall_write_text(writer, "...");
-    } else {
-        tcall_write_bytes(writer, p, text.len);
-    }
-}
-
-/* The content of a string, its escapes decoded, cut when it is long. */
-static void tcall_say_content_(tcall_writer *writer, const char *quote)
-{
-    const char *at = quote + 1;
-    size_t shown = 0;
-    while (*at != '"' && shown < TCALL_SHOWN_) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
-        if (shown + len <= TCALL_SHOWN_)
-            tcall_write_bytes(writer, bytes, len);
-        shown += len;
-    }
-    if (*at != '"' || shown > TCALL_SHOWN_)
-        tcall_write_text(writer, "...");
-}
-
-/* A value that was sent: a scalar as it is, a string as a reader sees it, of
- * others what they are. */
-static void tcall_say_value_(tcall_writer *writer, const char *value)
-{
-    if (*value == '{' || *value == '[') {
-        tcall_write_text(writer, *value == '{' ? "the object" : "the array");
-    } else if (*value == '"') {
-        tcall_write_text(writer, "\"");
-        tcall_say_content_(writer, value);
-        tcall_write_text(writer, "\"");
-    } else {
-        tcall_say_json_(writer, value);
-    }
-}
-
-/* A number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
-{
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
-}
-
-/* A count with its noun, for strings, arrays and objects. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               uint8_t keyword)
-{
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(
-        writer,
-        nouns[keyword >= TCALL_ON_MIN_CONTAINS_ || keyword == TCALL_ON_CONTAINS_
-                  ? 1
-                  : (keyword - TCALL_ON_MIN_LENGTH_) / 2][count != 1]);
-}
-
-/* -- JSON Pointers -------------------------------------------------------- */
-
-/* A name, the string at a quote. */
-static void tcall_say_name_(tcall_writer *writer, const char *quote)
-{
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&quote, bytes);
-        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-    }
-}
-
-/* Returns where a value ends, or NULL: the place lies in it. The text may end
- * behind the place. */
-static const char *tcall_end_before_(const char *value, const char *place)
-{
-    unsigned depth = 0;
-    if (*value != '{' && *value != '[')
-        return tcall_text_skip_(value);
-    while (value < place) {
-        depth += *value == '{' || *value == '[';
-        depth -= *value == '}' || *value == ']';
-        value = *value == '"' ? tcall_text_skip_(value) : value + 1;
-        if (!depth)
-            return value;
-    }
-    return NULL;
-}
-
-/* The pointer to the value, or to the member whose name, is at an offset.
- * Returns the quote of the last name, or NULL. */
-static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
-                                      uint32_t at)
-{
-    const char *place = text + at, *p = text, *key = NULL;
-    while (p < place) {
-        bool object = *p++ == '{';
-        uint32_t index = 0;
-        const char *value, *end;
-        for (;; p = end + 1, index++) {
-            value = object ? tcall_text_skip_(p) + 1 : p;
-            end = p == place || value == place
-                      ? NULL
-                      : tcall_end_before_(value, place);
-            if (!end)
-                break;
-        }
-        tcall_write_text(writer, "/");
-        if (object)
-            tcall_say_name_(writer, p);
-        else
-            tcall_say_count_(writer, index);
-        key = object ? p : NULL;
-        p = p == place ? place : value;
-    }
-    return key;
-}
-
-/* -- What is wrong, and what to send instead ------------------------------ */
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *text, *value;
-    const char *key; /* of the member at the place, or NULL */
-    uint8_t keyword;
-} tcall_said_fault_;
-
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         uint8_t keyword)
-{
-    return tcall_row_of_(fault->is->node, keyword);
-}
-
-/* The elements of an array, "celsius", "fahrenheit" or "kelvin", as far as they
- * fit. */
-static void tcall_say_words_(tcall_writer *writer, const char *list)
-{
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    const char *p = tcall_text_first_(list), *next;
-    for (; p; p = next) {
-        next = tcall_text_after_(tcall_text_skip_(p));
-        tcall_say_json_(writer, p);
-        if (!next)
-            return;
-        tcall_write_text(
-            writer, tcall_text_after_(tcall_text_skip_(next)) ? ", " : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
-            return;
-        }
-    }
-}
-
-/* The names of properties, as far as they fit. */
-static void tcall_say_names_(tcall_writer *writer, const tcall_row *row)
-{
-    size_t room = writer->len + 2 * TCALL_SHOWN_;
-    uint16_t i;
-    for (i = 0; i < row->count; i++) {
-        tcall_write_text(writer, i ? ", " : "");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
-            return;
-        }
-        tcall_say_json_(writer, row->of.members[i].name);
-    }
-}
-
-/* The limit on one side, of two keywords; where both are there, the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           bool most)
-{
-    uint8_t low;
-    const tcall_row *row;
-    if (fault->keyword >= TCALL_ON_MIN_LENGTH_) {
-        low = (uint8_t)(fault->keyword -
-                        (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-        return tcall_fault_row_(fault, (uint8_t)(low + most));
-    }
-    row = tcall_fault_row_(fault, most ? TCALL_ON_BELOW_ : TCALL_ON_ABOVE_);
-    return row ? row
-               : tcall_fault_row_(fault,
-                                  most ? TCALL_ON_MAXIMUM_ : TCALL_ON_MINIMUM_);
-}
-
-/* How a side is limited: not, by a number that is excluded, or by one that is
- * included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, bool most)
-{
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row                                                       ? 0
-           : row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_ ? 1
-                                                                      : 2;
-}
-
-/* Which number to send, by how it is limited below and above. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, false) * 3 +
-                                      tcall_fault_side_(fault, true));
-}
-
-/* How many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, false);
-    const tcall_row *high = tcall_fault_limit_(fault, true);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
-}
-
-/* X(NAME, text): the sentences: what is wrong, then what to do about it. */
-#define TCALL_SENTENCES_(X)                                                    \
-    X(TYPE, "%v is %t\0; send %T")                                             \
-    X(MINIMUM, "%v is under the minimum %o\0; send %r")                        \
-    X(MAXIMUM, "%v is over the maximum %o\0; send %r")                         \
-    X(ABOVE, "%v is not greater than %o\0; send %r")                           \
-    X(BELOW, "%v is not less than %o\0; send %r")                              \
-    X(MULTIPLE, "%v is not a multiple of %o\0; send a multiple of it")         \
-    X(CONST, "%v is not the only value that is allowed\0; send %o")            \
-    X(ENUM, "%v is not one of the allowed values\0; send %e")                  \
-    X(NOT, "%v matches what is forbidden, %o\0; send a value that does not")   \
-    X(PATTERN, "%v does not match the pattern %x\0; send a string that does")  \
-    X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
-    X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
-    X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
-    X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
-    X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of them")      \
-    X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
-              "out %p")                                                        \
-    X(REQUIRED, "the property %o is missing\0; add it")                        \
-    X(UNKNOWN, "%k is not a property here\0; %N")                              \
-    X(MEMBER, "%k is not allowed\0; leave it out")                             \
-    X(NAME, "%v is not allowed\0; leave it out")                               \
-    X(ELEMENT, "this element is one too many\0; leave it out")                 \
-    X(NEVER, "no value is allowed here\0; leave it out")
-
-enum {
-#define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
-    TCALL_SENTENCES_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_SENTENCE_COUNT_
-};
-
-static const char tcall_sentence_texts_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, text) text "\0"
-    TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-
-/* The sentence of a keyword, and whether its own word is told: a node that is
- * false is known by the row that brought it. */
-static const struct {
-    uint8_t keyword, says, named;
-} tcall_sentences_[] = {
-#define TCALL_SAY_(on, says, named)                   \
-    {                                                 \
-        TCALL_ON_##on##_, TCALL_SAYS_##says##_, named \
-    }
-    TCALL_SAY_(TYPE, TYPE, 1),
-    TCALL_SAY_(MINIMUM, MINIMUM, 1),
-    TCALL_SAY_(MAXIMUM, MAXIMUM, 1),
-    TCALL_SAY_(ABOVE, ABOVE, 1),
-    TCALL_SAY_(BELOW, BELOW, 1),
-    TCALL_SAY_(MULTIPLE, MULTIPLE, 1),
-    TCALL_SAY_(CONST, CONST, 1),
-    TCALL_SAY_(ENUM, ENUM, 1),
-    TCALL_SAY_(NOT, NOT, 1),
-    TCALL_SAY_(PATTERN, PATTERN, 1),
-    TCALL_SAY_(MIN_LENGTH, FEW, 1),
-    TCALL_SAY_(MIN_ITEMS, FEW, 1),
-    TCALL_SAY_(MIN_PROPERTIES, FEW, 1),
-    TCALL_SAY_(MAX_LENGTH, MANY, 1),
-    TCALL_SAY_(MAX_ITEMS, MANY, 1),
-    TCALL_SAY_(MAX_PROPERTIES, MANY, 1),
-    TCALL_SAY_(UNIQUE, UNIQUE, 1),
-    TCALL_SAY_(CONTAINS, CONTAINS, 1),
-    TCALL_SAY_(MIN_CONTAINS, MIN_CONTAINS, 1),
-    TCALL_SAY_(MAX_CONTAINS, MAX_CONTAINS, 1),
-    TCALL_SAY_(ANYOF, ANYOF, 1),
-    TCALL_SAY_(ONEOF, ONEOF, 1),
-    TCALL_SAY_(NEEDED, NEEDED, 1),
-    TCALL_SAY_(REQUIRED, REQUIRED, 1),
-    TCALL_SAY_(OTHERS, UNKNOWN, 1),
-    TCALL_SAY_(PROPERTIES, MEMBER, 0),
-    TCALL_SAY_(PATTERNS, MEMBER, 0),
-    TCALL_SAY_(NAMES, NAME, 1),
-    TCALL_SAY_(PREFIX, ELEMENT, 0),
-    TCALL_SAY_(ITEMS, ELEMENT, 1),
-    TCALL_SAY_(NOTHING, NEVER, 0),
-#undef TCALL_SAY_
-};
-
-/* Returns the row of a fault; the last is of what has none of its own. */
-static unsigned tcall_sentence_of_(uint8_t keyword)
-{
-    unsigned i = 0;
-    while (tcall_sentences_[i].keyword != keyword &&
-           tcall_sentences_[i].keyword != TCALL_ON_NOTHING_)
-        i++;
-    return i;
-}
-
-/* What a row of the schema says, as its text or count. */
-static void tcall_say_own_(tcall_writer *writer, const tcall_row *row)
-{
-    if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_)
-        tcall_say_count_(writer, row->of.number);
-    else
-        tcall_say_json_(writer, row->of.text);
-}
-
-/* Writes a limit: a number, or a count with its noun. */
-static void tcall_say_limit_(const tcall_said_fault_ *fault, bool most,
-                             bool noun)
-{
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    if (noun)
-        tcall_say_counted_(fault->out, row->of.number, fault->keyword);
-    else
-        tcall_say_own_(fault->out, row);
-}
-
-/* A pattern, whose escapes are those of the string that is being written. */
-static void tcall_say_pattern_(const tcall_said_fault_ *fault)
-{
-    tcall_str pattern = tcall_text_inner_(fault->is->row->of.match->text);
-    fault->out->quoted--;
-    tcall_write_bytes(fault->out, pattern.ptr, pattern.len);
-    fault->out->quoted++;
-}
-
-/* What a value is. What an array or object holds is not shown: it may be long,
- * and the path says which one it is. */
-static const char *tcall_fault_type_(const char *value)
-{
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
-    }
-}
-
-/* The name that is required: the one of its number. */
-static const char *tcall_fault_name_(const tcall_said_fault_ *fault)
-{
-    const char *name = tcall_text_first_(fault->is->row->of.text);
-    uint16_t i;
-    for (i = 0; name && i < fault->is->count; i++)
-        name = tcall_text_after_(tcall_text_skip_(name));
-    return name;
-}
-
-/* Of dependentRequired: the member whose names are needed. */
-static const char *tcall_fault_needs_(const tcall_said_fault_ *fault)
-{
-    const char *text = fault->is->row->of.text, *key = tcall_text_first_(text);
-    const char *place = text + fault->is->count, *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > place)
-            return key;
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* What stands in a sentence for %o. */
-static void tcall_say_rule_(const tcall_said_fault_ *fault)
-{
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_json_(fault->out, tcall_fault_name_(fault));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_json_(fault->out, fault->is->row->of.text + fault->is->count);
-    else
-        tcall_say_own_(fault->out, fault->is->row);
-}
-
-/* What to do about a name that is no property: whether there are others. */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_names_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_value_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_value_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(writer,
-                          is->node->types & TCALL_SHAPE_NUMBER
-                              ? is->node->types & ~(unsigned)TCALL_SHAPE_INTEGER
-                              : is->node->types);
-        break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->keyword); break;
-    case 'o': tcall_say_rule_(fault); break;
-    case 'l': tcall_say_limit_(fault, false, false); break;
-    case 'h': tcall_say_limit_(fault, true, false); break;
-    case 'L': tcall_say_limit_(fault, false, true); break;
-    case 'H': tcall_say_limit_(fault, true, true); break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, is->node->types & TCALL_SHAPE_NUMBER
-                                     ? "a number"
-                                     : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
-    case 'e': tcall_say_words_(writer, is->row->of.text); break;
-    case 'x': tcall_say_pattern_(fault); break;
-    case 'w': tcall_say_value_(writer, fault->value + is->count); break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "is as it must be"
-                                                : "are as they must be");
-        break;
-    case 'f':
-        tcall_write_text(writer,
-                         is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p': tcall_say_json_(writer, tcall_fault_needs_(fault)); break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
-}
-
-/* -- Faults of shapes ----------------------------------------------------- */
-
-/* A fault of a shape as the misfit that the decoder notes for the same. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
-{
-    const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
-    tcall_misplaced_ place;
-    uint8_t code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&misfit, 0, sizeof misfit);
-    misfit.code = code;
-    place.misfit = &misfit;
-    place.node = is->shape;
-    place.name = NULL;
-    place.object = is->object;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
-    tcall_tell_misfit_(fault->out, &place);
-}
-
-/* -- Whole faults --------------------------------------------------------- */
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.text = text;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
-    return fault;
-}
-
-/* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
-{
-    int says;
-    if (!fault->is->node) {
-        tcall_say_shape_(fault);
-        return;
-    }
-    says = 2 * tcall_sentences_[tcall_sentence_of_(fault->keyword)].says;
-    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says));
-    if (remedy)
-        tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says + 1));
-}
-
-/* Into a string that is open: "/days: 9 is over the maximum 7; ..." Without a
- * remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
-{
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, is->at);
-    tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
-}
-
-/* Returns the word of the keyword that failed. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
-{
-    unsigned row = tcall_sentence_of_(fault->keyword);
-    return tcall_sentences_[row].named || !fault->is->node
-               ? tcall_keyword_words_[fault->keyword]
-               : "false";
-}
-
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
-{
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    fault.key = tcall_say_pointer_(writer, text, is->at);
-    tcall_write_unquote(writer);
-    tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
-    tcall_write_key(writer, "message");
-    tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
-    tcall_write_unquote(writer);
-    return tcall_write_close(writer, '}');
-}
-
-/* -- Coercions ------------------------------------------------------------ */
-
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_str text = tcall_text_verbatim_(value);
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else if (text.len > TCALL_SHOWN_)
-        tcall_write_bytes(writer, value, tcall_utf8_cut_(value, TCALL_SHOWN_));
-    else
-        tcall_write_bytes(writer, value, text.len);
-    if (text.len > TCALL_SHOWN_)
-        tcall_write_text(writer, "...");
-    tcall_write_unquote(writer);
-}
-
-static void tcall_write_coercion_(tcall_writer *writer, const char *text,
-                                  const tcall_coercion *coercion)
-{
-    tcall_write_open(writer, '{');
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    tcall_say_pointer_(writer, text, coercion->at);
-    tcall_write_unquote(writer);
-    tcall_write_key(writer, "from");
-    if (coercion->how == TCALL_COERCED_ABSENT_) {
-        tcall_write_null(writer);
-    } else {
-        tcall_write_came_(writer, text + coercion->at, coercion->how);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(text + coercion->at));
-    }
-    tcall_write_close(writer, '}');
-}
-
-int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
-{
-    unsigned i, count = machine->coercion_count;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
-        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
-    if (count > TCALL_COERCIONS_) {
-        tcall_write_open(writer, '{');
-        tcall_write_key(writer, "more");
-        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
-        tcall_write_close(writer, '}');
-    }
-    return tcall_write_close(writer, ']');
 }
 
 /* ==========================================================================

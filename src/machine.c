@@ -20,7 +20,8 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and another branch came as far */
 };
 
 enum {
@@ -88,8 +89,9 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. */
-    bool (*drop)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name, or
+     * NULL. */
+    const char *(*drop)(tcall_machine *m);
 };
 
 TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
@@ -542,21 +544,22 @@ static uint8_t tcall_shapes_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-static bool tcall_shapes_drop_(tcall_machine *m)
+static const char *tcall_shapes_drop_(tcall_machine *m)
 {
     const tcall_place_ *around = &m->slot[m->open->first].place;
     const tcall_object *object = around->object;
     const tcall_shape *member;
     if (!object || around->member == TCALL_NO_MEMBER_)
-        return false;
+        return NULL;
     member = around->member +
              TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
     if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return false;
+        return NULL;
     tcall_store_null_(around->base, (uint8_t)around->member);
     tcall_store_null_(tcall_store_came_(object, around->base),
                       (uint8_t)around->member);
-    return true;
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -989,17 +992,19 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
         return 0;
     if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         return types;
-    if (tcall_is_space_(end[-1]))
+    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
         return 0;
     return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
                                        : types;
 }
 
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *absent)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].absent = absent;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -1022,18 +1027,21 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how);
+    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || m->open->last == m->open->first ||
-        !tcall_machine_do_(m, m->open->first)->drop(m))
+    const char *name;
+    if (!m->syntax.object || m->open->last == m->open->first)
+        return false;
+    name = tcall_machine_do_(m, m->open->first)->drop(m);
+    if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_, name);
     return true;
 }
 

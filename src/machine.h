@@ -101,6 +101,9 @@ enum {
 typedef struct tcall_coercion {
     uint32_t at; /* offset in the checked text */
     uint8_t how; /* TCALL_COERCED_... */
+    /* ABSENT: the member, its quote in the schema's text, or its name in a
+     * shape; else NULL */
+    const char *absent;
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;

@@ -98,9 +98,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, prefixItems, dependentSchemas, allOf, anyOf, oneOf; that
+ * of not, contains. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char
+        *name; /* its quote in the schema's text, or that of the schema */
     tcall_node node;
 } tcall_member;
 
@@ -130,5 +132,7 @@ typedef struct tcall_row {
 enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
-    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
+    TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
+    TCALL_ROW_OLD_ = 16   /* items, dependentRequired as up to draft 7:
+                           * additionalItems, dependencies */
 };

@@ -39,6 +39,8 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (kept->keyword == TCALL_ON_NOTHING_ ||
         tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
         *kept = *fault;
+    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -136,18 +138,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -239,8 +242,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -497,12 +500,16 @@ static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
     return same;
 }
 
-/* Returns the offset of the second of two items that are equal, or 0. */
+/* Returns which item is the second of two that are equal, or 0. */
 static size_t tcall_rows_repeated_(tcall_machine *m)
 {
     const char *item =
         tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    return item ? (size_t)(item - m->text - m->token) : 0;
+    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
+    size_t index = 0;
+    for (; at != item; index++)
+        at = tcall_text_after_(tcall_text_skip_(at));
+    return index;
 }
 
 /* The types that a row says something about. */
@@ -628,8 +635,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+            tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -770,8 +777,9 @@ static void tcall_rows_forget_(tcall_frame_ *f)
 
 /* The member at hand may be absent where it is a property that no frame
  * requires. What is certain counts; where nothing knows it, branches. */
-static bool tcall_rows_drop_(tcall_machine *m)
+static const char *tcall_rows_drop_(tcall_machine *m)
 {
+    const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
@@ -779,17 +787,21 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_)
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
-        return false;
+        return NULL;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             tcall_rows_forget_(&m->slot[i].frame);
-    return true;
+    return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {

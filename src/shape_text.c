@@ -891,9 +891,11 @@ static void tcall_tell_list_(tcall_writer *writer, const char *word,
 static void tcall_tell_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
-        "an object\0";
-    int index = 7;
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
@@ -1030,6 +1032,7 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
+    case 't': TCALL_SAY(tell->out, "this is of another type"); break;
     case 'w':
         tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
                          TCALL_FLASH_TEXT_("this"));
@@ -1046,21 +1049,30 @@ static void tcall_tell_part_(void *of, char letter)
     }
 }
 
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
+/* Writes what is wrong, and what to send instead: part is given tell and a
+ * letter, and has those that it does not know written by tcall_tell_part_. */
+TCALL_SHARED_ void tcall_tell_as_(tcall_writer *writer,
+                                  const tcall_misplaced_ *place,
+                                  tcall_part_ part, tcall_telling_ *tell)
 {
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, sentence) sentence "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    tcall_telling_ tell;
     TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
+    tell->out = writer;
+    tell->place = place;
+    tell->node = node;
+    tell->said = tcall_said_of_(node);
+    tcall_write_parts_(
+        writer, tcall_word_at_(sentences, place->misfit->code - 1), part, tell);
+}
+
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
+{
+    tcall_telling_ tell;
+    tcall_tell_as_(writer, place, tcall_tell_part_, &tell);
 }
 
 #else
