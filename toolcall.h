@@ -2132,8 +2132,9 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. text: the checked text that the fault was found in. Returns
- * as tcall_write_... do. */
+ * values are cut. text: the checked text that the fault was found in; names and
+ * strings that are told are decoded where they lie, as getters do. Returns as
+ * tcall_write_... do. */
 TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
                                 const tcall_fault *fault);
 /* Writes what coercion made of a text that was accepted, before anything in it
@@ -4440,6 +4441,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
     return at;
 }
 
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
+}
+
 /* Returns the value of a hex digit, or -1. */
 TCALL_SHARED_ int tcall_hex_(char digit)
 {
@@ -5242,39 +5272,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }
@@ -7174,34 +7178,7 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
+/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
@@ -12716,12 +12693,21 @@ static bool tcall_rows_name_(tcall_machine *m)
     return came != 0;
 }
 
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
 /* Whether the object that is complete has a member. */
 static bool tcall_rows_has_(tcall_machine *m, const char *name)
 {
-    const char *key = tcall_text_find_(m->text + m->token, name);
-    const char *end = key ? key : m->text + m->len;
-    tcall_machine_costs_(m, 1 + (size_t)(end - m->text - m->token) / 16);
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
     return key != NULL;
 }
 
@@ -12802,11 +12788,12 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
     bool ok = true;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(list))) {
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
         if (*list != '[' || !tcall_rows_has_(m, key))
             continue;
-        for (name = tcall_text_first_(list); name;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
             if (!tcall_rows_has_(m, name))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
@@ -12869,15 +12856,16 @@ static bool tcall_rows_is_(const tcall_machine *m, const char *p,
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text), *end = p;
     bool same = false;
     while (p && !same) {
-        const char *end = tcall_text_skip_(p);
+        end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
                    ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, p, m->text + m->token);
+                   : tcall_rows_equal_(m, m->text + m->token, p);
         p = tcall_text_after_(end);
     }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
     return same;
 }
 
@@ -12923,7 +12911,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
     bool ok = true;
     switch (row->on) {
     case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, row->of.text, value); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
     case TCALL_ON_PATTERN_:
         ok = tcall_rows_matches_(m, row->of.match, value);
         break;
@@ -13064,11 +13052,11 @@ static uint8_t tcall_rows_types_of_(const char *p)
 
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
-static uint8_t tcall_rows_types_in_(const tcall_machine *m,
-                                    const tcall_row *row)
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
 {
     const char *p = row->of.text;
     uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
@@ -13080,7 +13068,7 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
 
 /* Returns the types that a frame's own node admits; a group begins with none
  * or all. */
-static uint8_t tcall_rows_admits_(const tcall_machine *m, const tcall_frame_ *f)
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = f->node->rows;
     uint8_t types = f->node->types;
@@ -13130,10 +13118,12 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
 }
 
 /* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
     const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
     while (name && !tcall_text_equal_(name, m->text + m->key))
         name = tcall_text_after_(tcall_text_skip_(name));
     return name != NULL;
@@ -14627,19 +14617,14 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string, its escapes decoded, cut when it is long. */
-static void tcall_say_content_(tcall_writer *writer, const char *quote)
+/* The content of a string of the checked text, cut when it is long. */
+static void tcall_say_content_(tcall_writer *writer, const char *string)
 {
-    const char *at = quote + 1;
-    size_t shown = 0;
-    while (*at != '"' && shown < TCALL_SHOWN_) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
-        if (shown + len <= TCALL_SHOWN_)
-            tcall_write_bytes(writer, bytes, len);
-        shown += len;
-    }
-    if (*at != '"' || shown > TCALL_SHOWN_)
+    tcall_str text = tcall_text_decode_(string);
+    bool cut = text.len > TCALL_SHOWN_;
+    tcall_write_bytes(writer, text.ptr,
+                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
+    if (cut)
         tcall_write_text(writer, "...");
 }
 
@@ -14649,7 +14634,7 @@ static void tcall_say_value_(tcall_writer *writer, const char *value)
 {
     if (*value == '{' || *value == '[') {
         tcall_write_text(writer, *value == '{' ? "the object" : "the array");
-    } else if (*value == '"') {
+    } else if (tcall_text_is_string_(value)) {
         tcall_write_text(writer, "\"");
         tcall_say_content_(writer, value);
         tcall_write_text(writer, "\"");
@@ -14682,15 +14667,20 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name, the string at a quote. */
-static void tcall_say_name_(tcall_writer *writer, const char *quote)
+/* A name of the checked text. */
+static void tcall_say_name_(tcall_writer *writer, const char *string)
 {
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&quote, bytes);
-        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+    tcall_str name = tcall_text_decode_(string);
+    size_t from = 0, i;
+    for (i = 0; i < name.len; i++) {
+        const char *escape = tcall_pointer_escape_(name.ptr[i]);
+        if (!escape)
+            continue;
+        tcall_write_bytes(writer, name.ptr + from, i - from);
+        tcall_write_text(writer, escape);
+        from = i + 1;
     }
+    tcall_write_bytes(writer, name.ptr + from, name.len - from);
 }
 
 /* Returns where a value ends, or NULL: the place lies in it. The text may end
@@ -14701,9 +14691,13 @@ static const char *tcall_end_before_(const char *value, const char *place)
     if (*value != '{' && *value != '[')
         return tcall_text_skip_(value);
     while (value < place) {
+        if (tcall_text_is_string_(value)) {
+            value = tcall_text_string_end_(value);
+            continue;
+        }
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value = *value == '"' ? tcall_text_skip_(value) : value + 1;
+        value++;
         if (!depth)
             return value;
     }
@@ -14717,16 +14711,17 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
 {
     const char *place = text + at, *p = text, *key = NULL;
     while (p < place) {
-        bool object = *p++ == '{';
+        bool object = *p == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (;; p = end + 1, index++) {
-            value = object ? tcall_text_skip_(p) + 1 : p;
+        for (p = tcall_text_space_(p + 1);; index++) {
+            value = object && p != place ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
             if (!end)
                 break;
+            p = tcall_text_space_(tcall_text_space_(end) + 1);
         }
         tcall_write_text(writer, "/");
         if (object)
@@ -14734,7 +14729,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else
             tcall_say_count_(writer, index);
         key = object ? p : NULL;
-        p = p == place ? place : value;
+        p = value;
     }
     return key;
 }

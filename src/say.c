@@ -44,19 +44,14 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string, its escapes decoded, cut when it is long. */
-static void tcall_say_content_(tcall_writer *writer, const char *quote)
+/* The content of a string of the checked text, cut when it is long. */
+static void tcall_say_content_(tcall_writer *writer, const char *string)
 {
-    const char *at = quote + 1;
-    size_t shown = 0;
-    while (*at != '"' && shown < TCALL_SHOWN_) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
-        if (shown + len <= TCALL_SHOWN_)
-            tcall_write_bytes(writer, bytes, len);
-        shown += len;
-    }
-    if (*at != '"' || shown > TCALL_SHOWN_)
+    tcall_str text = tcall_text_decode_(string);
+    bool cut = text.len > TCALL_SHOWN_;
+    tcall_write_bytes(writer, text.ptr,
+                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
+    if (cut)
         tcall_write_text(writer, "...");
 }
 
@@ -66,7 +61,7 @@ static void tcall_say_value_(tcall_writer *writer, const char *value)
 {
     if (*value == '{' || *value == '[') {
         tcall_write_text(writer, *value == '{' ? "the object" : "the array");
-    } else if (*value == '"') {
+    } else if (tcall_text_is_string_(value)) {
         tcall_write_text(writer, "\"");
         tcall_say_content_(writer, value);
         tcall_write_text(writer, "\"");
@@ -99,15 +94,20 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name, the string at a quote. */
-static void tcall_say_name_(tcall_writer *writer, const char *quote)
+/* A name of the checked text. */
+static void tcall_say_name_(tcall_writer *writer, const char *string)
 {
-    for (quote++; *quote != '"';) {
-        char bytes[4];
-        size_t len = tcall_text_character_(&quote, bytes);
-        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+    tcall_str name = tcall_text_decode_(string);
+    size_t from = 0, i;
+    for (i = 0; i < name.len; i++) {
+        const char *escape = tcall_pointer_escape_(name.ptr[i]);
+        if (!escape)
+            continue;
+        tcall_write_bytes(writer, name.ptr + from, i - from);
+        tcall_write_text(writer, escape);
+        from = i + 1;
     }
+    tcall_write_bytes(writer, name.ptr + from, name.len - from);
 }
 
 /* Returns where a value ends, or NULL: the place lies in it. The text may end
@@ -118,9 +118,13 @@ static const char *tcall_end_before_(const char *value, const char *place)
     if (*value != '{' && *value != '[')
         return tcall_text_skip_(value);
     while (value < place) {
+        if (tcall_text_is_string_(value)) {
+            value = tcall_text_string_end_(value);
+            continue;
+        }
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value = *value == '"' ? tcall_text_skip_(value) : value + 1;
+        value++;
         if (!depth)
             return value;
     }
@@ -134,16 +138,17 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
 {
     const char *place = text + at, *p = text, *key = NULL;
     while (p < place) {
-        bool object = *p++ == '{';
+        bool object = *p == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (;; p = end + 1, index++) {
-            value = object ? tcall_text_skip_(p) + 1 : p;
+        for (p = tcall_text_space_(p + 1);; index++) {
+            value = object && p != place ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
             if (!end)
                 break;
+            p = tcall_text_space_(tcall_text_space_(end) + 1);
         }
         tcall_write_text(writer, "/");
         if (object)
@@ -151,7 +156,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else
             tcall_say_count_(writer, index);
         key = object ? p : NULL;
-        p = p == place ? place : value;
+        p = value;
     }
     return key;
 }
