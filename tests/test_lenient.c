@@ -215,7 +215,7 @@ static const struct {
     {"\"hello\"", TCALL_E_NOT_OBJECT, 0},
     {"\"[1]\"", TCALL_E_NOT_OBJECT, 0},
     {"\"\\\"{}\\\"\"", TCALL_E_NOT_OBJECT, 0},
-    {"[{\"a\":1,\"a\":1}]", TCALL_E_NOT_OBJECT, 0},
+    {"[{\"a\":1,\"a\":1}]", TCALL_E_NOT_OBJECT, -1},
     {"[{\"a\":1]", TCALL_E_BRACKETS, 7},
     {"{\"a\": '\xFF'}", TCALL_E_UTF8, 7},
     {"{\"a\": '\xC3(')}", TCALL_E_UTF8, 8},
