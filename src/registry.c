@@ -57,13 +57,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
     return r;
 }
 
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
-}
-
 /* A schema of a row that is judged. */
 typedef struct tcall_judged_ {
     tcall *tc;
