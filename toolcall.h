@@ -1556,9 +1556,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -1579,7 +1581,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;
@@ -12664,18 +12666,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -12767,8 +12770,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -13518,8 +13521,6 @@ enum {
 static int tcall_row_has_(uint8_t on)
 {
     switch (on) {
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
     case TCALL_ON_OTHERS_:
     case TCALL_ON_ITEMS_:
     case TCALL_ON_NAMES_:
@@ -13527,10 +13528,12 @@ static int tcall_row_has_(uint8_t on)
     case TCALL_ON_ELSE_:
     case TCALL_ON_EXTRA_:
     case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
     case TCALL_ON_ALLOF_:
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
     case TCALL_ON_PROPERTIES_:
     case TCALL_ON_PREFIX_:
     case TCALL_ON_DEPENDENT_:
@@ -13683,26 +13686,19 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
                  tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
     uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
-                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                              : sizeof *row->of.members;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
     void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
-    tcall_node *nodes =
-        has == TCALL_HAS_LIST_
-            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
-            : NULL;
     uint16_t i;
     if (c->full)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_LIST_)
-            ((const tcall_node **)parts)[i] = &nodes[i];
-        else if (has == TCALL_HAS_MATCHES_)
+        if (has == TCALL_HAS_MATCHES_)
             tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
         else
-            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+            ((tcall_member *)parts)[i].name = at->at;
         row->count++;
         tcall_sc_place_(c, mark, tcall_row_node_(row, i));
         mark += at->span;
@@ -13800,27 +13796,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 
@@ -14654,7 +14661,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     return writer->error;
 }
 
-
 /* ==========================================================================
  * >>say
  *
@@ -14934,11 +14940,11 @@ static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
     X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
     X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
     X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
     X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
     X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of them")      \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
     X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
               "out %p")                                                        \
     X(REQUIRED, "the property %o is missing\0; add it")                        \
@@ -15013,13 +15019,26 @@ static unsigned tcall_sentence_of_(uint8_t keyword)
     return i;
 }
 
+/* Returns the value of a keyword in the schema's text. */
+static const char *tcall_row_text_(const tcall_row *row)
+{
+    const char *text;
+    if (row->on > TCALL_ON_CONTAINS_)
+        return row->of.text;
+    text = row->of.members->name;
+    if (row->on == TCALL_ON_ANYOF_ || row->on == TCALL_ON_ONEOF_)
+        while (*text != '[') /* before its first element is but white space */
+            text--;
+    return text;
+}
+
 /* What a row of the schema says, as its text or count. */
 static void tcall_say_own_(tcall_writer *writer, const tcall_row *row)
 {
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_)
         tcall_say_count_(writer, row->of.number);
     else
-        tcall_say_json_(writer, row->of.text);
+        tcall_say_json_(writer, tcall_row_text_(row));
 }
 
 /* Writes a limit: a number, or a count with its noun. */
@@ -15148,8 +15167,8 @@ static void tcall_say_part_(void *of, char letter)
     case 'x': tcall_say_pattern_(fault); break;
     case 'w': tcall_say_value_(writer, fault->value + is->count); break;
     case 'm':
-        tcall_write_text(writer, is->count == 1 ? "is as it must be"
-                                                : "are as they must be");
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
         break;
     case 'f':
         tcall_write_text(writer,
@@ -16262,11 +16281,12 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
             break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
-                takes = tcall_takes_objects_(row->of.nodes[i], depth - 1);
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
         case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes =
-                row->of.node->rows || !tcall_takes_objects_(row->of.node, 0);
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
         case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
         case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
