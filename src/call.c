@@ -274,14 +274,16 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, schema, text);
-    void *nodes;
+    tcall_block *block = &tc->block;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, schema->need))
+            return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    nodes = tcall_block_take_(&tc->block, schema->need);
-    return nodes ? tcall_schema_compile(schema, tcall_str_of(text), nodes,
-                                        schema->need, TCALL_DRAFT_2020)
-                 : TCALL_E_MEMORY;
+    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for

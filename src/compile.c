@@ -33,8 +33,12 @@ static const struct {
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* The types in the order of their bits. */
-static const char *const tcall_type_words_[] = {
-    "null", "boolean", "integer", "number", "string", "array", "object"};
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -43,30 +47,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 /* A schema of the text, while it is compiled. */
@@ -456,10 +450,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     bool list = false, ref = false;
     uint8_t i, k;
     c->rows -= count;
-    rows = (tcall_row *)(void *)(c->mem + (c->full ? 0 : c->low));
     c->low += count * (uint32_t)sizeof row;
     if (!tcall_sc_fits_(c) || !count)
         return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
     memmove(rows, from, count * sizeof row);
     for (i = 0; i < count; i++) {
         list = list || rows[i].on == TCALL_ON_PREFIX_;
@@ -592,7 +586,9 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_str word = tcall_text_inner_(p);
     uint8_t i = 0;
-    while (i < 7 && !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
         i++;
     if (i == 7)
         tcall_sc_no_type_(c, p);
@@ -1135,7 +1131,7 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- entry ---- */
+/* ---- all nodes are there ---- */
 
 static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 {
@@ -1143,7 +1139,7 @@ static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 }
 
 /* The nodes are all there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
@@ -1159,6 +1155,49 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     for (i = 0; i < c->marks; i++)
         tcall_sc_members_(tcall_sc_made_(c, i));
 }
+
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
+{
+    return from ? (const char *)from + by : NULL;
+}
+
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
 
 static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
     tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
@@ -1204,41 +1243,67 @@ static int tcall_sc_run_(tcall_sc_ *c)
     }
 }
 
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
+{
+    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
+    tcall_sc_ c;
+    int r;
+    memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
+    c.draft = (uint8_t)author->draft;
+    if (mem && size > pad) {
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
+        c.mem = (char *)mem + pad;
+    }
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
+    out->used = c.low + pad;
+    if (out->reason || c.full || r < 0)
+        out->root = NULL; /* nothing is checked against the rest */
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
+}
+
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
+{
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
+}
+
 /* Compiles a schema as its author wants it. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    if (mem && size > pad) {
-        size -= pad;
-        c.size = (uint32_t)((size < most ? size : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    c.draft = (uint8_t)author->draft;
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_run_(&c);
-    if (r < 0) {
-        memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (out->reason || c.full)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA
-           : c.full    ? TCALL_E_MEMORY
-                       : (int)out->used;
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,

@@ -754,7 +754,7 @@ TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
         return tcall_machine_end(machine);
     }
     machine->syntax.error = result.error < 0 ? result.error : error;
-    return machine->error = machine->syntax.error;
+    return tcall_machine_end(machine);
 }
 
 int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,

@@ -1040,6 +1040,8 @@ static bool tcall_machine_drops_(tcall_machine *m)
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
     uint8_t admitted = TCALL_SHAPE_ANY;
+    if (m->is.object && !m->syntax.depth)
+        return false; /* what is no object is for lenient */
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
             !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
@@ -1047,8 +1049,6 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
             return false; /* mostly it is what alone may come */
         admitted = tcall_machine_do_(m, m->first)->admitted(m);
     }
-    if (m->is.object && !m->syntax.depth)
-        admitted &= TCALL_SHAPE_OBJECT;
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -1088,10 +1088,11 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
-    if (error)
-        machine->error = error;
-    else if (machine->is.object && *machine->text != '{')
+    bool whole = !error || error == TCALL_E_DUPLICATE;
+    if (whole && machine->is.object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
+    else if (error)
+        machine->error = error;
     else if (machine->failed && !machine->error)
         machine->error = TCALL_E_INVALID;
     return machine->error;

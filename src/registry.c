@@ -1,5 +1,7 @@
 #pragma once
 #include "registry.h"
+#include "block.c"
+#include "scan.c"
 #include "tools.c"
 #include "compile.c"
 
@@ -53,13 +55,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
-}
-
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
 /* A schema of a row that is judged. */

@@ -322,12 +322,21 @@ static bool tcall_rows_name_(tcall_machine *m)
     return came != 0;
 }
 
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
 /* Whether the object that is complete has a member. */
 static bool tcall_rows_has_(tcall_machine *m, const char *name)
 {
-    const char *key = tcall_text_find_(m->text + m->token, name);
-    const char *end = key ? key : m->text + m->len;
-    tcall_machine_costs_(m, 1 + (size_t)(end - m->text - m->token) / 16);
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
     return key != NULL;
 }
 
@@ -408,11 +417,12 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
     bool ok = true;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(list))) {
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
         if (*list != '[' || !tcall_rows_has_(m, key))
             continue;
-        for (name = tcall_text_first_(list); name;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
             if (!tcall_rows_has_(m, name))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
@@ -475,15 +485,16 @@ static bool tcall_rows_is_(const tcall_machine *m, const char *p,
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text), *end = p;
     bool same = false;
     while (p && !same) {
-        const char *end = tcall_text_skip_(p);
+        end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
                    ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, p, m->text + m->token);
+                   : tcall_rows_equal_(m, m->text + m->token, p);
         p = tcall_text_after_(end);
     }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
     return same;
 }
 
@@ -529,7 +540,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
     bool ok = true;
     switch (row->on) {
     case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, row->of.text, value); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
     case TCALL_ON_PATTERN_:
         ok = tcall_rows_matches_(m, row->of.match, value);
         break;
@@ -670,11 +681,11 @@ static uint8_t tcall_rows_types_of_(const char *p)
 
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
-static uint8_t tcall_rows_types_in_(const tcall_machine *m,
-                                    const tcall_row *row)
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
 {
     const char *p = row->of.text;
     uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
@@ -686,7 +697,7 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
 
 /* Returns the types that a frame's own node admits; a group begins with none
  * or all. */
-static uint8_t tcall_rows_admits_(const tcall_machine *m, const tcall_frame_ *f)
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = f->node->rows;
     uint8_t types = f->node->types;
@@ -736,10 +747,12 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
 }
 
 /* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
     const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
     while (name && !tcall_text_equal_(name, m->text + m->key))
         name = tcall_text_after_(tcall_text_skip_(name));
     return name != NULL;

@@ -289,6 +289,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
