@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
@@ -1544,9 +1541,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -1567,7 +1566,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;
@@ -1628,7 +1627,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
+                             * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1719,7 +1719,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,
@@ -8018,7 +8019,8 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
+       TCALL_ROLE_TIED_  /* the same, and another branch came as far */
 };
 
 enum {
@@ -8308,6 +8310,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
@@ -12410,6 +12414,8 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (kept->keyword == TCALL_ON_NOTHING_ ||
         tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
         *kept = *fault;
+    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -12507,18 +12513,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -12610,8 +12617,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -12999,8 +13006,10 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count &&
+            kept->keyword && /* one was meant, by its type at least */
+            tcall_rows_progress_(kept) >
+                2 * m->token + (kept->role == TCALL_ROLE_TIED_))
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -13368,8 +13377,6 @@ enum {
 static int tcall_row_has_(uint8_t on)
 {
     switch (on) {
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
     case TCALL_ON_OTHERS_:
     case TCALL_ON_ITEMS_:
     case TCALL_ON_NAMES_:
@@ -13377,10 +13384,12 @@ static int tcall_row_has_(uint8_t on)
     case TCALL_ON_ELSE_:
     case TCALL_ON_EXTRA_:
     case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
     case TCALL_ON_ALLOF_:
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
     case TCALL_ON_PROPERTIES_:
     case TCALL_ON_PREFIX_:
     case TCALL_ON_DEPENDENT_:
@@ -13533,26 +13542,19 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
                  tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
     uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
-                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                              : sizeof *row->of.members;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
     void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
-    tcall_node *nodes =
-        has == TCALL_HAS_LIST_
-            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
-            : NULL;
     uint16_t i;
     if (c->full)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_LIST_)
-            ((const tcall_node **)parts)[i] = &nodes[i];
-        else if (has == TCALL_HAS_MATCHES_)
+        if (has == TCALL_HAS_MATCHES_)
             tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
         else
-            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+            ((tcall_member *)parts)[i].name = at->at;
         row->count++;
         tcall_sc_place_(c, mark, tcall_row_node_(row, i));
         mark += at->span;
@@ -13650,27 +13652,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 
@@ -14854,11 +14867,11 @@ static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
     X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
     X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
     X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
     X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
     X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of them")      \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
     X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
               "out %p")                                                        \
     X(REQUIRED, "the property %o is missing\0; add it")                        \
@@ -14933,13 +14946,26 @@ static unsigned tcall_sentence_of_(uint8_t keyword)
     return i;
 }
 
+/* Returns the value of a keyword in the schema's text. */
+static const char *tcall_row_text_(const tcall_row *row)
+{
+    const char *text;
+    if (row->on > TCALL_ON_CONTAINS_)
+        return row->of.text;
+    text = row->of.members->name;
+    if (row->on == TCALL_ON_ANYOF_ || row->on == TCALL_ON_ONEOF_)
+        while (*text != '[') /* before its first element is but white space */
+            text--;
+    return text;
+}
+
 /* What a row of the schema says, as its text or count. */
 static void tcall_say_own_(tcall_writer *writer, const tcall_row *row)
 {
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_)
         tcall_say_count_(writer, row->of.number);
     else
-        tcall_say_json_(writer, row->of.text);
+        tcall_say_json_(writer, tcall_row_text_(row));
 }
 
 /* Writes a limit: a number, or a count with its noun. */
@@ -15068,8 +15094,8 @@ static void tcall_say_part_(void *of, char letter)
     case 'x': tcall_say_pattern_(fault); break;
     case 'w': tcall_say_value_(writer, fault->value + is->count); break;
     case 'm':
-        tcall_write_text(writer, is->count == 1 ? "is as it must be"
-                                                : "are as they must be");
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
         break;
     case 'f':
         tcall_write_text(writer,
@@ -15116,8 +15142,9 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
+    if (is->keyword == TCALL_ON_TYPE_ && is->node &&
+        (is->row || !is->node->types))
+        fault.keyword = is->row ? is->row->on : TCALL_ON_NOTHING_; /* false */
     return fault;
 }
 
@@ -16175,11 +16202,12 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
             break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
-                takes = tcall_takes_objects_(row->of.nodes[i], depth - 1);
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
         case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes =
-                row->of.node->rows || !tcall_takes_objects_(row->of.node, 0);
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
         case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
         case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
@@ -18754,7 +18782,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     }
     desc->target.node =
         call->schema.root; /* NULL: another one checks, or nobody */
-    desc->target.rows = &tcall_schema_rows;
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
@@ -19815,7 +19843,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = desc.target.node ? &tcall_schema_rows : NULL;
     return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
 

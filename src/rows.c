@@ -39,6 +39,8 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (kept->keyword == TCALL_ON_NOTHING_ ||
         tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
         *kept = *fault;
+    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
+        kept->role = TCALL_ROLE_TIED_;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -629,8 +631,10 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count &&
+            kept->keyword && /* one was meant, by its type at least */
+            tcall_rows_progress_(kept) >
+                2 * m->token + (kept->role == TCALL_ROLE_TIED_))
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
