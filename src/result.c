@@ -279,7 +279,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = desc.target.node ? &tcall_schema_rows : NULL;
     return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
 

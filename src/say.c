@@ -287,11 +287,11 @@ static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
     X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
     X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
     X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
     X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
     X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of them")      \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
     X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
               "out %p")                                                        \
     X(REQUIRED, "the property %o is missing\0; add it")                        \
@@ -366,13 +366,26 @@ static unsigned tcall_sentence_of_(uint8_t keyword)
     return i;
 }
 
+/* Returns the value of a keyword in the schema's text. */
+static const char *tcall_row_text_(const tcall_row *row)
+{
+    const char *text;
+    if (row->on > TCALL_ON_CONTAINS_)
+        return row->of.text;
+    text = row->of.members->name;
+    if (row->on == TCALL_ON_ANYOF_ || row->on == TCALL_ON_ONEOF_)
+        while (*text != '[') /* before its first element is but white space */
+            text--;
+    return text;
+}
+
 /* What a row of the schema says, as its text or count. */
 static void tcall_say_own_(tcall_writer *writer, const tcall_row *row)
 {
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_)
         tcall_say_count_(writer, row->of.number);
     else
-        tcall_say_json_(writer, row->of.text);
+        tcall_say_json_(writer, tcall_row_text_(row));
 }
 
 /* Writes a limit: a number, or a count with its noun. */
@@ -501,8 +514,8 @@ static void tcall_say_part_(void *of, char letter)
     case 'x': tcall_say_pattern_(fault); break;
     case 'w': tcall_say_value_(writer, fault->value + is->count); break;
     case 'm':
-        tcall_write_text(writer, is->count == 1 ? "is as it must be"
-                                                : "are as they must be");
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
         break;
     case 'f':
         tcall_write_text(writer,
@@ -549,8 +562,9 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
+    if (is->keyword == TCALL_ON_TYPE_ && is->node &&
+        (is->row || !is->node->types))
+        fault.keyword = is->row ? is->row->on : TCALL_ON_NOTHING_; /* false */
     return fault;
 }
 
