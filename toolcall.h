@@ -68,15 +68,6 @@
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
- *     NO_OPENAI      the format of Chat Completions
- *     NO_RESPONSES   the format of OpenAI's Responses
- *     NO_ANTHROPIC   the format of Anthropic's Messages
- *     NO_OLLAMA      the format of Ollama's /api/chat
- *     NO_GEMINI      the format of Gemini's generateContent
- *     NO_INTERACTIONS  the format of Gemini's Interactions
- *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_MCP         the server of the Model Context Protocol
- *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -1326,26 +1317,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
-/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
- * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
- * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
- * defined. Without, the scanner makes the same tokens. */
-#if defined TOOLCALL_JSMN && defined __GNUC__
-#define TCALL_TOK_ __attribute__((may_alias))
-#else
-#define TCALL_TOK_
-#endif
-
-/* A value or key in an array of them; see >>json. Their order and extent are
- * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok_ {
-    int type;  /* tcall_type and private flags */
-    int start; /* in the text; of a string: its content */
-    int end;   /* one past it */
-    int span;  /* tokens of the whole value, itself included; of a key 1 */
-    int mark;  /* private */
-} tcall_tok_;
-
 /* The state of a scanner. */
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -1362,13 +1333,7 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;   /* values and keys seen so far */
-    tcall_tok_ *tok; /* where they go, as many as fit */
-    size_t tok_cap;
-    const char *text; /* that they refer to */
-    int super;        /* token of the open container */
-    int last;         /* token of the value that was completed last */
-    const char *lit;  /* what is left of true, false, null */
+    const char *lit; /* what is left of true, false, null */
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
@@ -1458,6 +1423,29 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Returns the nearest double, of two the even one; what is too small is 0.
  * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
+
+/* ==========================================================================
+ * >>jsmn: a value as a tree of tokens
+ *
+ * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
+ * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
+ * defined, for jsmn.h too.
+ */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+
+/* Makes jsmn's tokens of a value, of which no string was decoded yet: the
+ * offsets in them count from value.at. Returns how many there are;
+ * TCALL_E_MEMORY where cap is too few; TCALL_E_USAGE for a missing value and
+ * one in which a getter decoded a string, which is no JSON text any more. */
+TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
+#endif /* TOOLCALL_JSMN */
 
 /* ==========================================================================
  * >>node: what may come
@@ -2068,17 +2056,21 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
 /* ==========================================================================
  * >>compile: JSON Schema
  *
- * A schema is compiled to nodes that point back into its own text, which may
- * lie in flash and must stay where it is, as must the nodes. An assertion that
- * is not supported, or malformed, refuses the whole schema; nothing is ever
- * silently dropped.
+ * A schema is compiled to nodes, which a tcall_machine reads values by. They
+ * point at each other and back into the schema's own text, which may lie in
+ * flash: text and nodes must stay where they are. An assertion that is not
+ * supported, or malformed, refuses the whole schema; nothing is ever silently
+ * dropped.
  *
  *   eager  compile once, into memory that stays:
  *            n = tcall_schema_compile(&schema, text, mem, size, draft);
- *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
- *   lazy   compile into scratch memory before each check
+ *            n >= 0: keep the first n bytes of mem; what it took beyond is free
+ *            n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each value
+ *   read   desc.target.node = schema.root; desc.target.rows =
+ *          &tcall_schema_rows; see tcall_machine
  *
- * A schema that was refused, or is zero, accepts nothing.
+ * A schema that was refused, or is zero, has no root: it must accept nothing.
  */
 
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
@@ -2106,23 +2098,24 @@ typedef enum tcall_draft {
 typedef struct tcall_schema {
     const char *text;
     size_t len;
-    size_t need; /* bytes of memory to compile it, also when they did not fit */
-    const char *reason; /* why it was refused, or NULL */
-    const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text the reason is */
-    /* private */
-    const tcall_node *root;
-    size_t used;     /* of the memory, as long as the schema is in use */
+    size_t need; /* bytes of memory to compile it, also when they did not fit:
+                  * some more than it uses then */
+    const char *reason;     /* why it was refused, or NULL */
+    const char *remedy;     /* what its author can do, or NULL */
+    size_t at;              /* where in the text the reason is */
+    const tcall_node *root; /* NULL: refused */
+    size_t used;     /* bytes of the memory, as long as the schema is in use */
     uint16_t width;  /* frames of one value, at most */
     uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
-    uint32_t search; /* scratch memory that its largest pattern takes */
+    uint32_t search; /* scratch bytes that its largest pattern takes */
 } tcall_schema;
 
-/* Compiles a schema: text is one JSON value, an object, true or false, and
- * outlives *out. Returns the bytes of mem used; TCALL_E_MEMORY when out->need
- * bytes are wanted (mem may be NULL and size 0, to ask); or TCALL_E_SCHEMA,
- * and tcall_write_schema_error says what to change. mem is aligned to pointers,
- * and stays where it is. */
+/* Compiles a schema: text is one JSON value, an object, true or false, need not
+ * end with NUL, and outlives *out. Returns the bytes of mem used;
+ * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
+ * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
+ * says what to change. mem is best aligned to pointers: what it is off by is
+ * wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -3690,89 +3683,59 @@ extern const tcall_text_calls tcall_text_any;
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
- *
- * TOOLCALL_NO_OPENAI leaves it out, and the servers that speak its format.
  */
 
-#ifndef TOOLCALL_NO_OPENAI
-#define TCALL_HAS_OPENAI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;
-#endif
 #endif
 
 /* ==========================================================================
  * >>anthropic: Messages
- *
- * TOOLCALL_NO_ANTHROPIC leaves it out.
  */
 
-#ifndef TOOLCALL_NO_ANTHROPIC
-#define TCALL_HAS_ANTHROPIC_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_anthropic;
-#endif
 #endif
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
- *
- * TOOLCALL_NO_OLLAMA leaves it out.
  */
 
-#ifndef TOOLCALL_NO_OLLAMA
-#define TCALL_HAS_OLLAMA_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_ollama;
-#endif
 #endif
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
- *
- * TOOLCALL_NO_RESPONSES leaves it out.
  */
 
-#ifndef TOOLCALL_NO_RESPONSES
-#define TCALL_HAS_RESPONSES_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_responses;
-#endif
 #endif
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
- *
- * TOOLCALL_NO_GEMINI leaves it out.
  */
 
-#ifndef TOOLCALL_NO_GEMINI
-#define TCALL_HAS_GEMINI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_gemini;
-#endif
 #endif
 
 /* ==========================================================================
  * >>interactions: the Interactions API of Google, newer than generateContent
  *
  * Nothing is kept on the server: each request holds the whole conversation.
- * TOOLCALL_NO_INTERACTIONS leaves it out.
  */
 
-#ifndef TOOLCALL_NO_INTERACTIONS
-#define TCALL_HAS_INTERACTIONS_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_interactions;
-#endif
 #endif
 
 /* ==========================================================================
  * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
- * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
- * out.
+ * url, path or quirk serves what is not here.
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
@@ -3852,16 +3815,11 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
-#if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
-#define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
 TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
 #undef TCALL_X_
-#endif
 #endif
 
 /* ==========================================================================
@@ -4166,7 +4124,6 @@ struct tcall_agent {
  */
 
 #ifndef TOOLCALL_NO_AGENT
-#ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and what the turn waits for: an
@@ -4185,7 +4142,6 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
-#endif
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
@@ -4224,8 +4180,6 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * call of a tool whose permissions are not given, or that a person has to
  * confirm where nobody can be asked.
  */
-
-#if !defined TOOLCALL_NO_MCP
 
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
@@ -4345,8 +4299,6 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 #define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
-
-#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }
@@ -4488,6 +4440,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
             break;
     }
     return at;
+}
+
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -5292,39 +5273,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }
@@ -6699,6 +6654,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
@@ -7032,67 +6990,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-/* Flags of a token, beside its type. */
-#define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container; next to this bit: */
-#define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
-#define TCALL_KEY_    32
-#define TCALL_NEEDS_DECODE_ \
-    64 /* string with escapes, long number or exponent */
-
-static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
-{
-    tcall_tok_ *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_text_type_(p);
-    t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
-    t->start = (int)(p - s->text) + (*p == '"');
-    t->span = 1;
-    t->mark = 0;
-}
-
-/* A token for the value or key that starts at p. */
-static inline void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
-{
-    if (++s->tokens <= s->tok_cap)
-        tcall_scan_make_(s, p, key);
-}
-
-/* The token made last, of a string or word, ends at p. */
-static inline void tcall_scan_token_end_(tcall_scan *s, const char *p,
-                                         int flags)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->last = (int)s->tokens - 1;
-    s->tok[s->last].end = (int)(p - s->text);
-    s->tok[s->last].type |= flags;
-}
-
-/* The container that is open begins, or ends, at p. While it is open its mark
- * is the one around it. */
-static void tcall_scan_token_open_(tcall_scan *s)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->tok[s->tokens - 1].mark = s->super;
-    s->super = (int)s->tokens - 1;
-}
-
-static void tcall_scan_token_close_(tcall_scan *s, const char *p)
-{
-    tcall_tok_ *t;
-    if (s->tokens > s->tok_cap)
-        return;
-    t = s->tok + s->super;
-    t->end = (int)(p - s->text) + 1;
-    t->span = (int)s->tokens - s->super;
-    if (t->span > 1)
-        s->tok[s->last].type |= TCALL_LAST_;
-    s->last = s->super;
-    s->super = t->mark;
-    t->mark = 0;
-}
-
 /* Report to the callback when the value at hand is wanted. */
 static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
                              const char *p, size_t n)
@@ -7156,7 +7053,6 @@ TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 /* A value begins with c: find out whether it is wanted. */
 static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 {
-    tcall_scan_token_(s, c, false);
     if (s->depth && !s->object)
         s->row = tcall_scan_element_(s);
     if (s->row != TCALL_SCAN_NONE_)
@@ -7168,7 +7064,6 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     uint8_t row, *open;
     unsigned below = 0, bit = s->depth & 7u;
     tcall_scan_begin_(s, c);
-    tcall_scan_token_open_(s);
     s->object = *c == '{';
     row = s->row;
     if (s->depth >= TOOLCALL_MAX_DEPTH)
@@ -7209,7 +7104,6 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     unsigned up;
     if (s->object != (*c == '}'))
         return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    tcall_scan_token_close_(s, c);
     s->depth--;
     if (s->raw_depth == s->depth + 1) {
         tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
@@ -7285,34 +7179,7 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
+/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
  * may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
@@ -7354,7 +7221,6 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s);
     } else {
         tcall_scan_flush_(s); /* before what may turn out to be no escape */
@@ -7489,7 +7355,6 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->error)
         return p;
     wide = s->number > 6 || p - from > 300;
-    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
     if (wide || !ends) /* the length of a number in pieces is not known */
         s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
@@ -7509,14 +7374,12 @@ static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
 {
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_token_(s, p, true);
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode =
             s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -7546,7 +7409,6 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
                                                     : TCALL_STRING_VALUE_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (len)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
@@ -7692,107 +7554,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
 }
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-
-/* jsmn makes its tokens in the memory of ours, each of which then takes the
- * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
-
-/* Turns the token at i into ours; those before it are. Its mark becomes the
- * container around it. */
-static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
-{
-    jsmntok_t made;
-    const char *start;
-    size_t len;
-    int flags = 0;
-    memcpy(&made, tok + i, sizeof made);
-    start = text + made.start;
-    len = (size_t)(made.end - made.start);
-    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
-        flags = TCALL_MEMBER_;
-        made.parent = tok[made.parent].mark;
-    } else if (made.parent >= 0 &&
-               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
-        flags = TCALL_KEY_;
-    }
-    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
-                                 : made.type == JSMN_PRIMITIVE &&
-                                       (len > 300 || memchr(start, 'e', len) ||
-                                        memchr(start, 'E', len)))
-        flags |= TCALL_NEEDS_DECODE_;
-    tok[i].type =
-        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
-    tok[i].start = made.start;
-    tok[i].end = made.end;
-    tok[i].span = 1;
-    tok[i].mark = made.parent;
-}
-
-/* Makes the tokens of a text that the scanner accepted. jsmn wants something
- * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
-{
-    jsmn_parser parser;
-    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
-    int i;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
-                   (unsigned)count) < 0) {
-        only.end = (int)text.len;
-        while (tcall_is_space_(text.ptr[only.start]))
-            only.start++;
-        while (tcall_is_space_(text.ptr[only.end - 1]))
-            only.end--;
-        memcpy(tok, &only, sizeof only);
-    }
-    for (i = 0; i < count; i++)
-        tcall_jsmn_token_(tok, i, text.ptr);
-    /* from the end, so that what is inside a container comes before it */
-    while (--i > 0) {
-        tcall_tok_ *around = tok + tok[i].mark;
-        if (around->span == 1)
-            tok[i].type |= TCALL_LAST_;
-        around->span += tok[i].span;
-        tok[i].mark = 0;
-    }
-    tok[0].mark = 0;
-}
-
-/* Makes a token of each value and key of a text if all fit; scan->tokens is
- * how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    int error = tcall_scan_text_(scan, text);
-    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
-        tcall_jsmn_make_(text, tok, (int)scan->tokens);
-    return error;
-}
-
-#else
-
-/* Makes a token of each value and key of a text, as many as fit, while it is
- * recognised; scan->tokens is how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    tcall_scan_init(scan, NULL, NULL, NULL);
-    scan->text = text.ptr;
-    scan->tok = tok;
-    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
-    tcall_scan_feed(scan, text.ptr, text.len);
-    return tcall_scan_end(scan);
-}
-
-#endif /* TOOLCALL_JSMN */
 
 /* ==========================================================================
  * >>json
@@ -8051,6 +7812,37 @@ double tcall_json_double(tcall_json v, double fallback)
 }
 
 /* ==========================================================================
+ * >>jsmn
+ */
+
+#ifdef TOOLCALL_JSMN
+
+int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
+{
+    jsmn_parser parser;
+    tcall_type type = tcall_json_type(value);
+    tcall_str text;
+    int r;
+    if (type == TCALL_MISSING)
+        return TCALL_E_USAGE;
+    text = tcall_text_verbatim_(value.at);
+    if (type < TCALL_STRING) { /* jsmn wants something to follow it */
+        if (!cap)
+            return TCALL_E_MEMORY;
+        tok->type = JSMN_PRIMITIVE;
+        tok->start = tok->size = 0;
+        tok->end = (int)text.len;
+        tok->parent = -1;
+        return 1;
+    }
+    jsmn_init(&parser);
+    r = jsmn_parse(&parser, text.ptr, text.len, tok, cap);
+    return r == JSMN_ERROR_NOMEM ? TCALL_E_MEMORY : r < 0 ? TCALL_E_USAGE : r;
+}
+
+#endif /* TOOLCALL_JSMN */
+
+/* ==========================================================================
  * >>node
  */
 
@@ -8063,24 +7855,74 @@ static const char *const tcall_keyword_words_[] = {"",
                                                    "duplicate", "nul",
                                                    "levels"};
 
+/* The keywords in the order of their letters. */
+static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
+                                                 TCALL_ON_DYNAMIC_REF_,
+                                                 TCALL_ON_ID_,
+                                                 TCALL_ON_RECURSIVE_REF_,
+                                                 TCALL_ON_REF_,
+                                                 TCALL_ON_SCHEMA_,
+                                                 TCALL_ON_EXTRA_,
+                                                 TCALL_ON_OTHERS_,
+                                                 TCALL_ON_ALLOF_,
+                                                 TCALL_ON_ANYOF_,
+                                                 TCALL_ON_CONST_,
+                                                 TCALL_ON_CONTAINS_,
+                                                 TCALL_ON_DEFINITIONS_,
+                                                 TCALL_ON_DEPENDENCIES_,
+                                                 TCALL_ON_NEEDED_,
+                                                 TCALL_ON_DEPENDENT_,
+                                                 TCALL_ON_ELSE_,
+                                                 TCALL_ON_ENUM_,
+                                                 TCALL_ON_BELOW_,
+                                                 TCALL_ON_ABOVE_,
+                                                 TCALL_ON_OLD_ID_,
+                                                 TCALL_ON_IF_,
+                                                 TCALL_ON_ITEMS_,
+                                                 TCALL_ON_MAX_CONTAINS_,
+                                                 TCALL_ON_MAX_ITEMS_,
+                                                 TCALL_ON_MAX_LENGTH_,
+                                                 TCALL_ON_MAX_PROPERTIES_,
+                                                 TCALL_ON_MAXIMUM_,
+                                                 TCALL_ON_MIN_CONTAINS_,
+                                                 TCALL_ON_MIN_ITEMS_,
+                                                 TCALL_ON_MIN_LENGTH_,
+                                                 TCALL_ON_MIN_PROPERTIES_,
+                                                 TCALL_ON_MINIMUM_,
+                                                 TCALL_ON_MULTIPLE_,
+                                                 TCALL_ON_NOT_,
+                                                 TCALL_ON_ONEOF_,
+                                                 TCALL_ON_PATTERN_,
+                                                 TCALL_ON_PATTERNS_,
+                                                 TCALL_ON_PREFIX_,
+                                                 TCALL_ON_PROPERTIES_,
+                                                 TCALL_ON_NAMES_,
+                                                 TCALL_ON_REQUIRED_,
+                                                 TCALL_ON_THEN_,
+                                                 TCALL_ON_TYPE_,
+                                                 TCALL_ON_UNEVALUATED_ITEMS_,
+                                                 TCALL_ON_UNEVALUATED_,
+                                                 TCALL_ON_UNIQUE_};
+
 /* Returns the number of a keyword, or NOTHING. */
 TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
 {
-    static const char lengths[] = {0,
-#define TCALL_X_(NAME, keyword, begins) (char)(sizeof keyword - 1),
-                                   TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-    };
-    const char *at = lengths, *end = lengths + sizeof lengths;
-    if (!word.len || word.len > 32)
-        return TCALL_ON_NOTHING_;
-    for (;; at++) {
-        at = (const char *)memchr(at, (int)word.len, (size_t)(end - at));
-        if (!at)
-            return TCALL_ON_NOTHING_;
-        if (memcmp(tcall_keyword_words_[at - lengths], word.ptr, word.len) == 0)
-            return (uint8_t)(at - lengths);
+    size_t low = 0, high = sizeof tcall_keywords_sorted_;
+    while (low < high) {
+        size_t middle = (low + high) / 2, i = 0;
+        uint8_t on = tcall_keywords_sorted_[middle];
+        const char *known = tcall_keyword_words_[on];
+        while (i < word.len && known[i] == word.ptr[i])
+            i++;
+        if (i == word.len && !known[i])
+            return on;
+        if (i == word.len ||
+            (unsigned char)known[i] > (unsigned char)word.ptr[i])
+            high = middle;
+        else
+            low = middle + 1;
     }
+    return TCALL_ON_NOTHING_;
 }
 
 /* ---- rows ---- */
@@ -8187,7 +8029,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -9198,6 +9041,8 @@ static bool tcall_machine_drops_(tcall_machine *m)
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
     uint8_t admitted = TCALL_SHAPE_ANY;
+    if (m->is.object && !m->syntax.depth)
+        return false; /* what is no object is for lenient */
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
             !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
@@ -9205,8 +9050,6 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
             return false; /* mostly it is what alone may come */
         admitted = tcall_machine_do_(m, m->first)->admitted(m);
     }
-    if (m->is.object && !m->syntax.depth)
-        admitted &= TCALL_SHAPE_OBJECT;
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -9246,10 +9089,11 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
-    if (error)
-        machine->error = error;
-    else if (machine->is.object && *machine->text != '{')
+    bool whole = !error || error == TCALL_E_DUPLICATE;
+    if (whole && machine->is.object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
+    else if (error)
+        machine->error = error;
     else if (machine->failed && !machine->error)
         machine->error = TCALL_E_INVALID;
     return machine->error;
@@ -10025,7 +9869,7 @@ TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
         return tcall_machine_end(machine);
     }
     machine->syntax.error = result.error < 0 ? result.error : error;
-    return machine->error = machine->syntax.error;
+    return tcall_machine_end(machine);
 }
 
 int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
@@ -11563,6 +11407,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -11574,6 +11420,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -11785,13 +11632,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -11805,8 +11658,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -11819,6 +11670,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -12548,12 +12401,13 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
- * the branch that came furthest. */
+ * the branch that came furthest, and notes whether it is alone. */
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first;
+    tcall_frame_ *first, *group;
     tcall_fault *kept;
+    uint32_t progress, most;
     if (branch == TCALL_QUIET_)
         return;
     if (!branch) {
@@ -12564,11 +12418,17 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
-    if (kept->keyword == TCALL_ON_NOTHING_ ||
-        tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
-        *kept = *fault;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -12852,12 +12712,21 @@ static bool tcall_rows_name_(tcall_machine *m)
     return came != 0;
 }
 
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
 /* Whether the object that is complete has a member. */
 static bool tcall_rows_has_(tcall_machine *m, const char *name)
 {
-    const char *key = tcall_text_find_(m->text + m->token, name);
-    const char *end = key ? key : m->text + m->len;
-    tcall_machine_costs_(m, 1 + (size_t)(end - m->text - m->token) / 16);
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
     return key != NULL;
 }
 
@@ -12938,11 +12807,12 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
     bool ok = true;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(list))) {
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
         if (*list != '[' || !tcall_rows_has_(m, key))
             continue;
-        for (name = tcall_text_first_(list); name;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
             if (!tcall_rows_has_(m, name))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
@@ -13005,15 +12875,16 @@ static bool tcall_rows_is_(const tcall_machine *m, const char *p,
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text), *end = p;
     bool same = false;
     while (p && !same) {
-        const char *end = tcall_text_skip_(p);
+        end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
                    ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, p, m->text + m->token);
+                   : tcall_rows_equal_(m, m->text + m->token, p);
         p = tcall_text_after_(end);
     }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
     return same;
 }
 
@@ -13059,7 +12930,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
     bool ok = true;
     switch (row->on) {
     case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, row->of.text, value); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
     case TCALL_ON_PATTERN_:
         ok = tcall_rows_matches_(m, row->of.match, value);
         break;
@@ -13148,8 +13019,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
+            tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -13200,11 +13071,11 @@ static uint8_t tcall_rows_types_of_(const char *p)
 
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
-static uint8_t tcall_rows_types_in_(const tcall_machine *m,
-                                    const tcall_row *row)
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
 {
     const char *p = row->of.text;
     uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
@@ -13216,7 +13087,7 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
 
 /* Returns the types that a frame's own node admits; a group begins with none
  * or all. */
-static uint8_t tcall_rows_admits_(const tcall_machine *m, const tcall_frame_ *f)
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = f->node->rows;
     uint8_t types = f->node->types;
@@ -13266,10 +13137,12 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
 }
 
 /* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
     const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
     while (name && !tcall_text_equal_(name, m->text + m->key))
         name = tcall_text_after_(tcall_text_skip_(name));
     return name != NULL;
@@ -13343,8 +13216,12 @@ static const struct {
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* The types in the order of their bits. */
-static const char *const tcall_type_words_[] = {
-    "null", "boolean", "integer", "number", "string", "array", "object"};
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -13353,30 +13230,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 /* A schema of the text, while it is compiled. */
@@ -13766,10 +13633,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     bool list = false, ref = false;
     uint8_t i, k;
     c->rows -= count;
-    rows = (tcall_row *)(void *)(c->mem + (c->full ? 0 : c->low));
     c->low += count * (uint32_t)sizeof row;
     if (!tcall_sc_fits_(c) || !count)
         return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
     memmove(rows, from, count * sizeof row);
     for (i = 0; i < count; i++) {
         list = list || rows[i].on == TCALL_ON_PREFIX_;
@@ -13902,7 +13769,9 @@ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
     tcall_str word = tcall_text_inner_(p);
     uint8_t i = 0;
-    while (i < 7 && !tcall_str_eq(tcall_str_of(tcall_type_words_[i]), word))
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
         i++;
     if (i == 7)
         tcall_sc_no_type_(c, p);
@@ -14445,7 +14314,7 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- entry ---- */
+/* ---- all nodes are there ---- */
 
 static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 {
@@ -14453,7 +14322,7 @@ static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 }
 
 /* The nodes are all there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
@@ -14469,6 +14338,49 @@ static void tcall_sc_finish_(tcall_sc_ *c)
     for (i = 0; i < c->marks; i++)
         tcall_sc_members_(tcall_sc_made_(c, i));
 }
+
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
+{
+    return from ? (const char *)from + by : NULL;
+}
+
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
 
 static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
     tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
@@ -14514,41 +14426,67 @@ static int tcall_sc_run_(tcall_sc_ *c)
     }
 }
 
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
+{
+    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
+    tcall_sc_ c;
+    int r;
+    memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
+    c.draft = (uint8_t)author->draft;
+    if (mem && size > pad) {
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
+        c.mem = (char *)mem + pad;
+    }
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
+    out->used = c.low + pad;
+    if (out->reason || c.full || r < 0)
+        out->root = NULL; /* nothing is checked against the rest */
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
+}
+
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
+{
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
+}
+
 /* Compiles a schema as its author wants it. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    if (mem && size > pad) {
-        size -= pad;
-        c.size = (uint32_t)((size < most ? size : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    c.draft = (uint8_t)author->draft;
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_run_(&c);
-    if (r < 0) {
-        memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (out->reason || c.full)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA
-           : c.full    ? TCALL_E_MEMORY
-                       : (int)out->used;
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
@@ -14702,19 +14640,34 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string, its escapes decoded, cut when it is long. */
-static void tcall_say_content_(tcall_writer *writer, const char *quote)
+/* Decodes the next character of a string, which may have been decoded where it
+ * lies, and moves *at past it. Returns its bytes. */
+static size_t tcall_said_character_(const char *string, const char **at,
+                                    char bytes[4])
 {
-    const char *at = quote + 1;
+    size_t len = 0;
+    if (*string == '"')
+        return tcall_text_character_(at, bytes);
+    do
+        bytes[len++] = *(*at)++;
+    while (len < 4 && (**at & 0xC0) == 0x80);
+    return len;
+}
+
+/* The content of a string, its escapes decoded, cut when it is long. */
+static void tcall_say_content_(tcall_writer *writer, const char *string)
+{
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
     size_t shown = 0;
-    while (*at != '"' && shown < TCALL_SHOWN_) {
+    while (at < end && shown < TCALL_SHOWN_) {
         char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
+        size_t len = tcall_said_character_(string, &at, bytes);
         if (shown + len <= TCALL_SHOWN_)
             tcall_write_bytes(writer, bytes, len);
         shown += len;
     }
-    if (*at != '"' || shown > TCALL_SHOWN_)
+    if (at < end || shown > TCALL_SHOWN_)
         tcall_write_text(writer, "...");
 }
 
@@ -14724,7 +14677,7 @@ static void tcall_say_value_(tcall_writer *writer, const char *value)
 {
     if (*value == '{' || *value == '[') {
         tcall_write_text(writer, *value == '{' ? "the object" : "the array");
-    } else if (*value == '"') {
+    } else if (tcall_text_is_string_(value)) {
         tcall_write_text(writer, "\"");
         tcall_say_content_(writer, value);
         tcall_write_text(writer, "\"");
@@ -14757,12 +14710,13 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name, the string at a quote. */
-static void tcall_say_name_(tcall_writer *writer, const char *quote)
+static void tcall_say_name_(tcall_writer *writer, const char *name)
 {
-    for (quote++; *quote != '"';) {
+    tcall_str inner = tcall_text_inner_(name);
+    const char *at = inner.ptr, *end = at + inner.len;
+    while (at < end) {
         char bytes[4];
-        size_t len = tcall_text_character_(&quote, bytes);
+        size_t len = tcall_said_character_(name, &at, bytes);
         const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
         tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
     }
@@ -14778,7 +14732,8 @@ static const char *tcall_end_before_(const char *value, const char *place)
     while (value < place) {
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value = *value == '"' ? tcall_text_skip_(value) : value + 1;
+        value =
+            tcall_text_is_string_(value) ? tcall_text_skip_(value) : value + 1;
         if (!depth)
             return value;
     }
@@ -14795,8 +14750,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         bool object = *p++ == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (;; p = end + 1, index++) {
-            value = object ? tcall_text_skip_(p) + 1 : p;
+        for (;; p = tcall_text_space_(end) + 1, index++) {
+            value = object ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
@@ -15065,14 +15020,11 @@ static void tcall_say_pattern_(const tcall_said_fault_ *fault)
  * and the path says which one it is. */
 static const char *tcall_fault_type_(const char *value)
 {
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    switch (tcall_text_type_(value)) {
+    case TCALL_STRING: return "a string";
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    default: return "not allowed here";
     }
 }
 
@@ -15165,7 +15117,12 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'e': tcall_say_words_(writer, is->row->of.text); break;
     case 'x': tcall_say_pattern_(fault); break;
-    case 'w': tcall_say_value_(writer, fault->value + is->count); break;
+    case 'w':
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_value_(writer, fault->value + is->count);
+        break;
     case 'm':
         tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
         tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
@@ -15196,6 +15153,8 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_value_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
@@ -16226,13 +16185,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
-}
-
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
 /* A schema of a row that is judged. */
@@ -18934,14 +18886,16 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
                                          const char *text)
 {
-    int r = tcall_tool_compile_(tc, schema, text);
-    void *nodes;
+    tcall_block *block = &tc->block;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, schema->need))
+            return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    nodes = tcall_block_take_(&tc->block, schema->need);
-    return nodes ? tcall_schema_compile(schema, tcall_str_of(text), nodes,
-                                        schema->need, TCALL_DRAFT_2020)
-                 : TCALL_E_MEMORY;
+    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for
@@ -19915,13 +19869,19 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
+    size_t base = block->high;
     tcall_machine machine;
     tcall_machine_desc desc;
+    bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    fits = (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    tcall_block_back_(block, base);
+    return fits;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */
@@ -26189,8 +26149,6 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#ifdef TCALL_HAS_OPENAI_
-
 #define TCALL_OPENAI_PATHS_(X)                                            \
     X(1, 0, 0, "usage")                                                   \
     X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
@@ -26325,16 +26283,12 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  NULL,
                                                  0};
 
-#endif /* TCALL_HAS_OPENAI_ */
-
 /* ==========================================================================
  * >>anthropic
  *
  * An event of a stream is itself the element of a call: index and type may
  * stand before it or after it.
  */
-
-#ifdef TCALL_HAS_ANTHROPIC_
 
 #define TCALL_ANTHROPIC_PATHS_(X)                                          \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
@@ -26487,15 +26441,11 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
 /* ==========================================================================
  * >>ollama
  *
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
-
-#ifdef TCALL_HAS_OLLAMA_
 
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
@@ -26582,8 +26532,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "thinking",
                                                  0};
 
-#endif /* TCALL_HAS_OLLAMA_ */
-
 /* ==========================================================================
  * >>responses
  *
@@ -26591,8 +26539,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * item; servers differ in which they fill, so the longest counts. The type of
  * an event says what its piece is of. Reasoning goes back as it came.
  */
-
-#ifdef TCALL_HAS_RESPONSES_
 
 #define TCALL_RESPONSES_PATHS_(X)                                            \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
@@ -26738,16 +26684,12 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     NULL,
                                                     0};
 
-#endif /* TCALL_HAS_RESPONSES_ */
-
 /* ==========================================================================
  * >>gemini
  *
  * A call is a part of what the model says and comes whole. A part may bear a
  * signature, which has to go back with the same part. Results must be objects.
  */
-
-#ifdef TCALL_HAS_GEMINI_
 
 #define TCALL_GEMINI_PATHS_(X)                                               \
     X(1, 0, 0, "usageMetadata")                                              \
@@ -26892,8 +26834,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL,
     TCALL_TURNS_RESULTS_ALONE};
 
-#endif /* TCALL_HAS_GEMINI_ */
-
 /* ==========================================================================
  * >>interactions
  *
@@ -26901,8 +26841,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * pieces and ends it, by its index; the interaction at the stream's end may
  * hold all steps again.
  */
-
-#ifdef TCALL_HAS_INTERACTIONS_
 
 /* What a step holds, whole or as it begins. */
 #define TCALL_INTERACTIONS_STEP_(X, depth)                       \
@@ -27053,13 +26991,9 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_INTERACTIONS_ */
-
 /* ==========================================================================
  * >>servers
  */
-
-#ifdef TCALL_HAS_SERVERS_
 
 /* ---- reasoning details of OpenRouter ---- */
 
@@ -27217,86 +27151,49 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks, turns)                                              \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
-                                                     url,                    \
-                                                     path,                   \
-                                                     NULL,                   \
-                                                     header,                 \
-                                                     prefix,                 \
-                                                     {NULL, NULL},           \
-                                                     tcall_server_write_,    \
-                                                     &tcall_openai_paths_,   \
-                                                     tcall_openai_stops_,    \
-                                                     tcall_openai_types_,    \
-                                                     reasoning,              \
-                                                     strict,                 \
-                                                     quirks,                 \
-                                                     member,                 \
+/* A row of one of the tables: the function that writes its requests, and the
+ * format whose answers it gives. */
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
+                      reasoning, member, strict, quirks, turns)                \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
+                                                     url,                      \
+                                                     path,                     \
+                                                     NULL,                     \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {NULL, NULL},             \
+                                                     write,                    \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_stops_,  \
+                                                     tcall_##format##_types_,  \
+                                                     reasoning,                \
+                                                     strict,                   \
+                                                     quirks,                   \
+                                                     member,                   \
                                                      turns};
+#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-
-#ifdef TCALL_HAS_RESPONSES_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
-                 quirks, turns)                                               \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
-                                                     url,                     \
-                                                     path,                    \
-                                                     NULL,                    \
-                                                     header,                  \
-                                                     prefix,                  \
-                                                     {NULL, NULL},            \
-                                                     tcall_responses_write_,  \
-                                                     &tcall_responses_paths_, \
-                                                     tcall_responses_stops_,  \
-                                                     tcall_responses_types_,  \
-                                                     reasoning,               \
-                                                     strict,                  \
-                                                     quirks,                  \
-                                                     member,                  \
-                                                     turns};
+#define TCALL_X_(...) \
+    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
 TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-
-#endif /* TCALL_HAS_SERVERS_ */
 
 /* ==========================================================================
  * >>providers
  */
 
-/* A chapter that was left out, or whose file was deleted, defines no
- * TCALL_HAS_..._ in its contract. */
 static const tcall_provider *const tcall_providers_[] = {
-#ifdef TCALL_HAS_OPENAI_
     &tcall_openai,
-#endif
-#ifdef TCALL_HAS_RESPONSES_
     &tcall_responses,
-#endif
-#ifdef TCALL_HAS_ANTHROPIC_
     &tcall_anthropic,
-#endif
-#ifdef TCALL_HAS_OLLAMA_
     &tcall_ollama,
-#endif
-#ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
-#endif
-#ifdef TCALL_HAS_INTERACTIONS_
     &tcall_interactions,
-#endif
-#ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
-        TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
+    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-            NULL};
+        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -29181,7 +29078,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
  * was written must not become a conversation.
  */
 
-#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+#ifndef TOOLCALL_NO_AGENT
 
 static const char tcall_save_mark_[] = "tcall2";
 
@@ -29538,7 +29435,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     return error;
 }
 
-#endif /* TOOLCALL_NO_SAVE */
+#endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
  * >>mcp
@@ -29548,8 +29445,6 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
  * it is read, with the shape of the tool. What is wrong is looked at when the
  * line has ended, so that the id is known wherever it was.
  */
-
-#if !defined TOOLCALL_NO_MCP
 
 /* ---- the message ---- */
 
@@ -30211,7 +30106,6 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_MCP */
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF

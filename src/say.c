@@ -44,19 +44,34 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string, its escapes decoded, cut when it is long. */
-static void tcall_say_content_(tcall_writer *writer, const char *quote)
+/* Decodes the next character of a string, which may have been decoded where it
+ * lies, and moves *at past it. Returns its bytes. */
+static size_t tcall_said_character_(const char *string, const char **at,
+                                    char bytes[4])
 {
-    const char *at = quote + 1;
+    size_t len = 0;
+    if (*string == '"')
+        return tcall_text_character_(at, bytes);
+    do
+        bytes[len++] = *(*at)++;
+    while (len < 4 && (**at & 0xC0) == 0x80);
+    return len;
+}
+
+/* The content of a string, its escapes decoded, cut when it is long. */
+static void tcall_say_content_(tcall_writer *writer, const char *string)
+{
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
     size_t shown = 0;
-    while (*at != '"' && shown < TCALL_SHOWN_) {
+    while (at < end && shown < TCALL_SHOWN_) {
         char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
+        size_t len = tcall_said_character_(string, &at, bytes);
         if (shown + len <= TCALL_SHOWN_)
             tcall_write_bytes(writer, bytes, len);
         shown += len;
     }
-    if (*at != '"' || shown > TCALL_SHOWN_)
+    if (at < end || shown > TCALL_SHOWN_)
         tcall_write_text(writer, "...");
 }
 
@@ -66,7 +81,7 @@ static void tcall_say_value_(tcall_writer *writer, const char *value)
 {
     if (*value == '{' || *value == '[') {
         tcall_write_text(writer, *value == '{' ? "the object" : "the array");
-    } else if (*value == '"') {
+    } else if (tcall_text_is_string_(value)) {
         tcall_write_text(writer, "\"");
         tcall_say_content_(writer, value);
         tcall_write_text(writer, "\"");
@@ -99,12 +114,13 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name, the string at a quote. */
-static void tcall_say_name_(tcall_writer *writer, const char *quote)
+static void tcall_say_name_(tcall_writer *writer, const char *name)
 {
-    for (quote++; *quote != '"';) {
+    tcall_str inner = tcall_text_inner_(name);
+    const char *at = inner.ptr, *end = at + inner.len;
+    while (at < end) {
         char bytes[4];
-        size_t len = tcall_text_character_(&quote, bytes);
+        size_t len = tcall_said_character_(name, &at, bytes);
         const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
         tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
     }
@@ -120,7 +136,8 @@ static const char *tcall_end_before_(const char *value, const char *place)
     while (value < place) {
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value = *value == '"' ? tcall_text_skip_(value) : value + 1;
+        value =
+            tcall_text_is_string_(value) ? tcall_text_skip_(value) : value + 1;
         if (!depth)
             return value;
     }
@@ -137,8 +154,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         bool object = *p++ == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (;; p = end + 1, index++) {
-            value = object ? tcall_text_skip_(p) + 1 : p;
+        for (;; p = tcall_text_space_(end) + 1, index++) {
+            value = object ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
@@ -407,14 +424,11 @@ static void tcall_say_pattern_(const tcall_said_fault_ *fault)
  * and the path says which one it is. */
 static const char *tcall_fault_type_(const char *value)
 {
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    switch (tcall_text_type_(value)) {
+    case TCALL_STRING: return "a string";
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    default: return "not allowed here";
     }
 }
 
@@ -507,7 +521,12 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'e': tcall_say_words_(writer, is->row->of.text); break;
     case 'x': tcall_say_pattern_(fault); break;
-    case 'w': tcall_say_value_(writer, fault->value + is->count); break;
+    case 'w':
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_value_(writer, fault->value + is->count);
+        break;
     case 'm':
         tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
         tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
@@ -538,6 +557,8 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_value_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
