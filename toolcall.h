@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
@@ -1544,9 +1541,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -1567,7 +1566,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;
@@ -1628,7 +1627,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
+                             * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1719,7 +1719,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,
@@ -2132,9 +2133,8 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. text: the checked text that the fault was found in; names and
- * strings that are told are decoded where they lie, as getters do. Returns as
- * tcall_write_... do. */
+ * values are cut. text: the checked text that the fault was found in. Returns
+ * as tcall_write_... do. */
 TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
                                 const tcall_fault *fault);
 /* Writes what coercion made of a text that was accepted, before anything in it
@@ -8028,7 +8028,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -8309,6 +8310,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
@@ -11405,6 +11408,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -11416,6 +11421,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -11627,13 +11633,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -11647,8 +11659,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -11661,6 +11671,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -12390,12 +12402,13 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
- * the branch that came furthest. */
+ * the branch that came furthest, and notes whether it is alone. */
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first;
+    tcall_frame_ *first, *group;
     tcall_fault *kept;
+    uint32_t progress, most;
     if (branch == TCALL_QUIET_)
         return;
     if (!branch) {
@@ -12406,11 +12419,17 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
-    if (kept->keyword == TCALL_ON_NOTHING_ ||
-        tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
-        *kept = *fault;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -12508,18 +12527,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -12611,8 +12631,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -13000,8 +13020,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
+            tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -13369,8 +13389,6 @@ enum {
 static int tcall_row_has_(uint8_t on)
 {
     switch (on) {
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
     case TCALL_ON_OTHERS_:
     case TCALL_ON_ITEMS_:
     case TCALL_ON_NAMES_:
@@ -13378,10 +13396,12 @@ static int tcall_row_has_(uint8_t on)
     case TCALL_ON_ELSE_:
     case TCALL_ON_EXTRA_:
     case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
     case TCALL_ON_ALLOF_:
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
     case TCALL_ON_PROPERTIES_:
     case TCALL_ON_PREFIX_:
     case TCALL_ON_DEPENDENT_:
@@ -13534,26 +13554,19 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
                  tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
     uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
-                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                              : sizeof *row->of.members;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
     void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
-    tcall_node *nodes =
-        has == TCALL_HAS_LIST_
-            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
-            : NULL;
     uint16_t i;
     if (c->full)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_LIST_)
-            ((const tcall_node **)parts)[i] = &nodes[i];
-        else if (has == TCALL_HAS_MATCHES_)
+        if (has == TCALL_HAS_MATCHES_)
             tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
         else
-            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+            ((tcall_member *)parts)[i].name = at->at;
         row->count++;
         tcall_sc_place_(c, mark, tcall_row_node_(row, i));
         mark += at->span;
@@ -13651,27 +13664,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 
@@ -14617,14 +14641,34 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string of the checked text, cut when it is long. */
+/* Decodes the next character of a string, which may have been decoded where it
+ * lies, and moves *at past it. Returns its bytes. */
+static size_t tcall_said_character_(const char *string, const char **at,
+                                    char bytes[4])
+{
+    size_t len = 0;
+    if (*string == '"')
+        return tcall_text_character_(at, bytes);
+    do
+        bytes[len++] = *(*at)++;
+    while (len < 4 && (**at & 0xC0) == 0x80);
+    return len;
+}
+
+/* The content of a string, its escapes decoded, cut when it is long. */
 static void tcall_say_content_(tcall_writer *writer, const char *string)
 {
-    tcall_str text = tcall_text_decode_(string);
-    bool cut = text.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, text.ptr,
-                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
-    if (cut)
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    size_t shown = 0;
+    while (at < end && shown < TCALL_SHOWN_) {
+        char bytes[4];
+        size_t len = tcall_said_character_(string, &at, bytes);
+        if (shown + len <= TCALL_SHOWN_)
+            tcall_write_bytes(writer, bytes, len);
+        shown += len;
+    }
+    if (at < end || shown > TCALL_SHOWN_)
         tcall_write_text(writer, "...");
 }
 
@@ -14667,20 +14711,16 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name of the checked text. */
-static void tcall_say_name_(tcall_writer *writer, const char *string)
+static void tcall_say_name_(tcall_writer *writer, const char *name)
 {
-    tcall_str name = tcall_text_decode_(string);
-    size_t from = 0, i;
-    for (i = 0; i < name.len; i++) {
-        const char *escape = tcall_pointer_escape_(name.ptr[i]);
-        if (!escape)
-            continue;
-        tcall_write_bytes(writer, name.ptr + from, i - from);
-        tcall_write_text(writer, escape);
-        from = i + 1;
+    tcall_str inner = tcall_text_inner_(name);
+    const char *at = inner.ptr, *end = at + inner.len;
+    while (at < end) {
+        char bytes[4];
+        size_t len = tcall_said_character_(name, &at, bytes);
+        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
     }
-    tcall_write_bytes(writer, name.ptr + from, name.len - from);
 }
 
 /* Returns where a value ends, or NULL: the place lies in it. The text may end
@@ -14691,13 +14731,10 @@ static const char *tcall_end_before_(const char *value, const char *place)
     if (*value != '{' && *value != '[')
         return tcall_text_skip_(value);
     while (value < place) {
-        if (tcall_text_is_string_(value)) {
-            value = tcall_text_string_end_(value);
-            continue;
-        }
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value++;
+        value =
+            tcall_text_is_string_(value) ? tcall_text_skip_(value) : value + 1;
         if (!depth)
             return value;
     }
@@ -14711,17 +14748,16 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
 {
     const char *place = text + at, *p = text, *key = NULL;
     while (p < place) {
-        bool object = *p == '{';
+        bool object = *p++ == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (p = tcall_text_space_(p + 1);; index++) {
-            value = object && p != place ? tcall_text_value_(p) : p;
+        for (;; p = tcall_text_space_(end) + 1, index++) {
+            value = object ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
             if (!end)
                 break;
-            p = tcall_text_space_(tcall_text_space_(end) + 1);
         }
         tcall_write_text(writer, "/");
         if (object)
@@ -14729,7 +14765,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else
             tcall_say_count_(writer, index);
         key = object ? p : NULL;
-        p = value;
+        p = p == place ? place : value;
     }
     return key;
 }
@@ -14860,11 +14896,11 @@ static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
     X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
     X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
     X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 that is")               \
+    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
     X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
     X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of them")              \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of them")      \
+    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
+    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
     X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
               "out %p")                                                        \
     X(REQUIRED, "the property %o is missing\0; add it")                        \
@@ -14939,13 +14975,26 @@ static unsigned tcall_sentence_of_(uint8_t keyword)
     return i;
 }
 
+/* Returns the value of a keyword in the schema's text. */
+static const char *tcall_row_text_(const tcall_row *row)
+{
+    const char *text;
+    if (row->on > TCALL_ON_CONTAINS_)
+        return row->of.text;
+    text = row->of.members->name;
+    if (row->on == TCALL_ON_ANYOF_ || row->on == TCALL_ON_ONEOF_)
+        while (*text != '[') /* before its first element is but white space */
+            text--;
+    return text;
+}
+
 /* What a row of the schema says, as its text or count. */
 static void tcall_say_own_(tcall_writer *writer, const tcall_row *row)
 {
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_)
         tcall_say_count_(writer, row->of.number);
     else
-        tcall_say_json_(writer, row->of.text);
+        tcall_say_json_(writer, tcall_row_text_(row));
 }
 
 /* Writes a limit: a number, or a count with its noun. */
@@ -14972,14 +15021,11 @@ static void tcall_say_pattern_(const tcall_said_fault_ *fault)
  * and the path says which one it is. */
 static const char *tcall_fault_type_(const char *value)
 {
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    switch (tcall_text_type_(value)) {
+    case TCALL_STRING: return "a string";
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    default: return "not allowed here";
     }
 }
 
@@ -15072,10 +15118,15 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'e': tcall_say_words_(writer, is->row->of.text); break;
     case 'x': tcall_say_pattern_(fault); break;
-    case 'w': tcall_say_value_(writer, fault->value + is->count); break;
+    case 'w':
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_value_(writer, fault->value + is->count);
+        break;
     case 'm':
-        tcall_write_text(writer, is->count == 1 ? "is as it must be"
-                                                : "are as they must be");
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
         break;
     case 'f':
         tcall_write_text(writer,
@@ -15103,6 +15154,8 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_value_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
@@ -16181,11 +16234,12 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
             break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
-                takes = tcall_takes_objects_(row->of.nodes[i], depth - 1);
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
         case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes =
-                row->of.node->rows || !tcall_takes_objects_(row->of.node, 0);
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
         case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
         case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
@@ -18760,14 +18814,14 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     }
     desc->target.node =
         call->schema.root; /* NULL: another one checks, or nobody */
-    desc->target.rows = &tcall_schema_rows;
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
 /* Keeps in the call what was read: the checked text at the end of the block,
  * which is what is approved, run, logged and sent back, and the faults. */
 static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 const tcall_machine *machine)
+                                 tcall_machine *machine)
 {
     tcall_writer out;
     tcall_str text;
@@ -18776,6 +18830,8 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (r < 0)
         return r;
     call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
@@ -19816,13 +19872,19 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
+    size_t base = block->high;
     tcall_machine machine;
     tcall_machine_desc desc;
+    bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    fits = (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    tcall_block_back_(block, base);
+    return fits;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */

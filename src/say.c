@@ -44,14 +44,34 @@ static void tcall_say_json_(tcall_writer *writer, const char *p)
     }
 }
 
-/* The content of a string of the checked text, cut when it is long. */
+/* Decodes the next character of a string, which may have been decoded where it
+ * lies, and moves *at past it. Returns its bytes. */
+static size_t tcall_said_character_(const char *string, const char **at,
+                                    char bytes[4])
+{
+    size_t len = 0;
+    if (*string == '"')
+        return tcall_text_character_(at, bytes);
+    do
+        bytes[len++] = *(*at)++;
+    while (len < 4 && (**at & 0xC0) == 0x80);
+    return len;
+}
+
+/* The content of a string, its escapes decoded, cut when it is long. */
 static void tcall_say_content_(tcall_writer *writer, const char *string)
 {
-    tcall_str text = tcall_text_decode_(string);
-    bool cut = text.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, text.ptr,
-                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
-    if (cut)
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    size_t shown = 0;
+    while (at < end && shown < TCALL_SHOWN_) {
+        char bytes[4];
+        size_t len = tcall_said_character_(string, &at, bytes);
+        if (shown + len <= TCALL_SHOWN_)
+            tcall_write_bytes(writer, bytes, len);
+        shown += len;
+    }
+    if (at < end || shown > TCALL_SHOWN_)
         tcall_write_text(writer, "...");
 }
 
@@ -94,20 +114,16 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 
 /* -- JSON Pointers -------------------------------------------------------- */
 
-/* A name of the checked text. */
-static void tcall_say_name_(tcall_writer *writer, const char *string)
+static void tcall_say_name_(tcall_writer *writer, const char *name)
 {
-    tcall_str name = tcall_text_decode_(string);
-    size_t from = 0, i;
-    for (i = 0; i < name.len; i++) {
-        const char *escape = tcall_pointer_escape_(name.ptr[i]);
-        if (!escape)
-            continue;
-        tcall_write_bytes(writer, name.ptr + from, i - from);
-        tcall_write_text(writer, escape);
-        from = i + 1;
+    tcall_str inner = tcall_text_inner_(name);
+    const char *at = inner.ptr, *end = at + inner.len;
+    while (at < end) {
+        char bytes[4];
+        size_t len = tcall_said_character_(name, &at, bytes);
+        const char *escape = len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
     }
-    tcall_write_bytes(writer, name.ptr + from, name.len - from);
 }
 
 /* Returns where a value ends, or NULL: the place lies in it. The text may end
@@ -118,13 +134,10 @@ static const char *tcall_end_before_(const char *value, const char *place)
     if (*value != '{' && *value != '[')
         return tcall_text_skip_(value);
     while (value < place) {
-        if (tcall_text_is_string_(value)) {
-            value = tcall_text_string_end_(value);
-            continue;
-        }
         depth += *value == '{' || *value == '[';
         depth -= *value == '}' || *value == ']';
-        value++;
+        value =
+            tcall_text_is_string_(value) ? tcall_text_skip_(value) : value + 1;
         if (!depth)
             return value;
     }
@@ -138,17 +151,16 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
 {
     const char *place = text + at, *p = text, *key = NULL;
     while (p < place) {
-        bool object = *p == '{';
+        bool object = *p++ == '{';
         uint32_t index = 0;
         const char *value, *end;
-        for (p = tcall_text_space_(p + 1);; index++) {
-            value = object && p != place ? tcall_text_value_(p) : p;
+        for (;; p = tcall_text_space_(end) + 1, index++) {
+            value = object ? tcall_text_value_(p) : p;
             end = p == place || value == place
                       ? NULL
                       : tcall_end_before_(value, place);
             if (!end)
                 break;
-            p = tcall_text_space_(tcall_text_space_(end) + 1);
         }
         tcall_write_text(writer, "/");
         if (object)
@@ -156,7 +168,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else
             tcall_say_count_(writer, index);
         key = object ? p : NULL;
-        p = value;
+        p = p == place ? place : value;
     }
     return key;
 }
@@ -412,14 +424,11 @@ static void tcall_say_pattern_(const tcall_said_fault_ *fault)
  * and the path says which one it is. */
 static const char *tcall_fault_type_(const char *value)
 {
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    switch (tcall_text_type_(value)) {
+    case TCALL_STRING: return "a string";
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    default: return "not allowed here";
     }
 }
 
@@ -512,7 +521,12 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'e': tcall_say_words_(writer, is->row->of.text); break;
     case 'x': tcall_say_pattern_(fault); break;
-    case 'w': tcall_say_value_(writer, fault->value + is->count); break;
+    case 'w':
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_value_(writer, fault->value + is->count);
+        break;
     case 'm':
         tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
         tcall_say_own_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
@@ -543,6 +557,8 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_value_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
@@ -562,9 +578,8 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->keyword == TCALL_ON_TYPE_ && is->node &&
-        (is->row || !is->node->types))
-        fault.keyword = is->row ? is->row->on : TCALL_ON_NOTHING_; /* false */
+    if (is->row && is->keyword == TCALL_ON_TYPE_)
+        fault.keyword = is->row->on; /* of a node that is false */
     return fault;
 }
 
