@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
@@ -1068,10 +1065,9 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name, %t
- * says that the value is of another type. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "%t; send %s")                                      \
+    X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
     X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
@@ -1545,11 +1541,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas, allOf, anyOf, oneOf; that
- * of not, contains. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char
-        *name; /* its quote in the schema's text, or that of the schema */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -1570,7 +1566,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;
@@ -1633,7 +1629,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
+                             * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1727,7 +1724,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,
@@ -2140,7 +2138,8 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. text: the checked text that the fault was found in. Returns
+ * values are cut. text: the checked text that the fault was found in; what getters decoded in it may
+ * stay so. Returns
  * as tcall_write_... do. */
 TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
                                 const tcall_fault *fault);
@@ -8026,8 +8025,7 @@ enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_IF_,
        TCALL_ROLE_THEN_,
        TCALL_ROLE_ELSE_,
-       TCALL_ROLE_KEPT_, /* it is no frame, but a misfit that a group keeps */
-       TCALL_ROLE_TIED_  /* the same, and another branch came as far */
+       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
 };
 
 enum {
@@ -8036,7 +8034,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -8318,6 +8317,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
@@ -11420,6 +11421,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -11431,6 +11434,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -11644,13 +11648,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -11664,8 +11674,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -11678,6 +11686,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -11721,7 +11731,6 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
-    case 't': TCALL_SAY(tell->out, "this is of another type"); break;
     case 'w':
         tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
                          TCALL_FLASH_TEXT_("this"));
@@ -11738,30 +11747,21 @@ static void tcall_tell_part_(void *of, char letter)
     }
 }
 
-/* Writes what is wrong, and what to send instead: part is given tell and a
- * letter, and has those that it does not know written by tcall_tell_part_. */
-TCALL_SHARED_ void tcall_tell_as_(tcall_writer *writer,
-                                  const tcall_misplaced_ *place,
-                                  tcall_part_ part, tcall_telling_ *tell)
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
 {
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, sentence) sentence "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell->out = writer;
-    tell->place = place;
-    tell->node = node;
-    tell->said = tcall_said_of_(node);
-    tcall_write_parts_(
-        writer, tcall_word_at_(sentences, place->misfit->code - 1), part, tell);
-}
-
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
     tcall_telling_ tell;
-    tcall_tell_as_(writer, place, tcall_tell_part_, &tell);
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    tell.out = writer;
+    tell.place = place;
+    tell.node = node;
+    tell.said = tcall_said_of_(node);
+    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
 }
 
 #else
@@ -12417,12 +12417,13 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
- * the branch that came furthest. */
+ * the branch that came furthest, and notes whether it is alone. */
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first;
+    tcall_frame_ *first, *group;
     tcall_fault *kept;
+    uint32_t progress, most;
     if (branch == TCALL_QUIET_)
         return;
     if (!branch) {
@@ -12433,13 +12434,17 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
-    if (kept->keyword == TCALL_ON_NOTHING_ ||
-        tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
-        *kept = *fault;
-    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
-        kept->role = TCALL_ROLE_TIED_;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -13034,7 +13039,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
             tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
@@ -13685,35 +13690,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
-    tcall_member *member;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
-    bool told = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    member = (tcall_member *)tcall_sc_take_(
-        c, 1, told ? sizeof *member : sizeof *node + extra);
-    node = told ? &member->node : (tcall_node *)(void *)member;
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
-    if (told) { /* its text is shown where it is missed */
-        member->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = member;
-    }
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 
@@ -14536,23 +14544,30 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes the content of the string at a quote. */
-static void tcall_say_string_(tcall_writer *writer, const char *quote, int how)
+/* Writes a string, of steps and what is whole only the content. It may have
+ * been decoded where it lies. */
+static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_ - 1, sent = 0;
-    const char *at = quote + 1;
-    bool cut = false;
-    while (*at != '"' && !cut) {
-        const char *from = at, *escape;
+    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
+    const char *at = string + 1, *end = NULL;
+    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_write_text(writer, quotes ? "\"" : "");
+    if (*string != '"')
+        end = at + tcall_text_inner_(string).len;
+    while ((end ? at < end : *at != '"') && !cut) {
+        const char *from = at, *escape = NULL;
         char bytes[4];
-        size_t len = tcall_text_character_(&at, bytes);
+        size_t len =
+            end ? tcall_utf8_len_(at, end) : tcall_text_character_(&at, bytes);
+        if (end) {
+            memcpy(bytes, at, len);
+            at += len;
+        }
         sent += len;
-        cut = how == TCALL_SAY_SENT_      ? sent > TCALL_SHOWN_
-              : how == TCALL_SAY_SPELLED_ ? writer->len >= room
-                                          : false;
-        escape = how == TCALL_SAY_STEP_ && len == 1
-                     ? tcall_pointer_escape_(*bytes)
-                     : NULL;
+        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
+                                     : quotes && writer->len >= room;
+        if (how == TCALL_SAY_STEP_ && len == 1)
+            escape = tcall_pointer_escape_(*bytes);
         if (cut || escape)
             tcall_write_text(writer, cut ? "..." : escape);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
@@ -14560,16 +14575,15 @@ static void tcall_say_string_(tcall_writer *writer, const char *quote, int how)
         else
             tcall_write_bytes(writer, bytes, len);
     }
+    tcall_write_text(writer, quotes ? "\"" : "");
 }
 
 /* Writes JSON text of this length. */
 static void tcall_say_json_(tcall_writer *writer, tcall_str json, int how)
 {
     bool cut = json.len > TCALL_SHOWN_;
-    if (json.len && *json.ptr == '"') {
-        tcall_write_text(writer, "\"");
+    if (json.len && tcall_text_is_string_(json.ptr)) {
         tcall_say_string_(writer, json.ptr, how);
-        tcall_write_text(writer, "\"");
         return;
     }
     tcall_write_bytes(writer, json.ptr,
@@ -14609,8 +14623,8 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
                                            {" element", " elements"},
                                            {" property", " properties"}};
     tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[*value == '"'   ? 0
-                                   : *value == '[' ? 1
+    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
+                                   : *value == '['              ? 1
                                                    : 2][count != 1]);
 }
 
@@ -14626,8 +14640,9 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
     const char *p;
     *step = 0;
-    for (p = text; p < place; p = *p == '"' ? tcall_text_skip_(p) : p + 1) {
-        if (*p == '"' && *step == 1)
+    for (p = text; p < place;
+         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+        if (*step == 1 && tcall_text_is_string_(p))
             *step = 1 + 2 * (uint32_t)(p - text);
         else if (*p == ',')
             *step = *step & 1 ? 1 : *step + 2;
@@ -14637,7 +14652,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
             *++step = *p == '{';
     }
     if (*step == 1) {
-        if (*place == '"')
+        if (tcall_text_is_string_(place))
             *step = 1 + 2 * (uint32_t)(place - text);
         else
             step--;
@@ -14879,14 +14894,11 @@ static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 /* Returns what a value is. */
 static const char *tcall_fault_type_(const char *value)
 {
-    switch (*value) {
-    case '{':
-    case '[':
-    case 'n': return "not allowed here";
-    case '"': return "a string";
-    case 't':
-    case 'f': return "a boolean";
-    default: return "a number";
+    switch (tcall_text_type_(value)) {
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    case TCALL_STRING: return "a string";
+    default: return "not allowed here";
     }
 }
 
@@ -14931,7 +14943,7 @@ static void tcall_say_part_(void *of, char letter)
     const tcall_fault *is = fault->is;
     const tcall_row *row = is->row;
     unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
+    bool number = types & TCALL_SHAPE_NUMBER, most;
     switch (letter) {
     case 'v':
         if (fault->key == fault->value)
@@ -14948,9 +14960,11 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
     case 'u':
-        tcall_write_text(writer, row == tcall_fault_limit_(fault, 0)
-                                     ? "under the minimum"
-                                     : "over the maximum");
+        most = fault->keyword == TCALL_ON_MAXIMUM_ ||
+               (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
+                (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
+        tcall_write_text(writer,
+                         most ? "over the maximum" : "under the minimum");
         break;
     case 'o': tcall_say_own_(fault); break;
     case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
@@ -14971,7 +14985,10 @@ static void tcall_say_part_(void *of, char letter)
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
         break;
     case 'w':
-        tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
         break;
     case 'm':
         tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
@@ -14989,54 +15006,12 @@ static void tcall_say_part_(void *of, char letter)
     }
 }
 
-/* ---- faults of shapes ---- */
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence about a shape, whose value is known. */
-typedef struct tcall_said_shape_ {
-    tcall_telling_ tell;
-    const tcall_said_fault_ *fault;
-} tcall_said_shape_;
-
-/* Writes what stands for % and this letter; for most as the decoder does. */
-static void tcall_say_shape_part_(void *of, char letter)
-{
-    const tcall_said_shape_ *said = (const tcall_said_shape_ *)of;
-    const tcall_said_fault_ *fault = said->fault;
-    bool number = said->tell.said.group == TCALL_SAID_VALUE_;
-    switch (letter) {
-    case 't':
-        tcall_say_sent_(fault->out, fault->value);
-        tcall_write_text(fault->out, " is ");
-        tcall_write_text(fault->out, tcall_fault_type_(fault->value));
-        break;
-    case 'x':
-        tcall_say_sent_(fault->out, fault->key ? fault->key : fault->value);
-        tcall_write_text(fault->out, " is not a property here");
-        break;
-    case 'w': tcall_say_sent_(fault->out, fault->value); break;
-    case 'v':
-        if (number) {
-            tcall_say_sent_(fault->out, fault->value);
-            break;
-        }
-        /* fall through */
-    default: tcall_tell_part_(of, letter); break;
-    }
-}
-
-#endif
-
 /* Says a fault of a shape in the words for the misfit that it is. */
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
     tcall_misplaced_ place;
-#ifndef TOOLCALL_NO_SENTENCES
-    tcall_said_shape_ said;
-#endif
     memset(&misfit, 0, sizeof misfit);
     for (misfit.code = 1;
          TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
@@ -15045,15 +15020,12 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
-#ifndef TOOLCALL_NO_SENTENCES
-    said.fault = fault;
-    tcall_tell_as_(fault->out, &place, tcall_say_shape_part_, &said.tell);
-#else
     tcall_tell_misfit_(fault->out, &place);
-#endif
 }
 
 /* ---- whole faults ---- */
@@ -16144,11 +16116,12 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
             break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
-                takes = tcall_takes_objects_(row->of.nodes[i], depth - 1);
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
         case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes =
-                row->of.node->rows || !tcall_takes_objects_(row->of.node, 0);
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
         case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
         case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
@@ -18723,14 +18696,14 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     }
     desc->target.node =
         call->schema.root; /* NULL: another one checks, or nobody */
-    desc->target.rows = &tcall_schema_rows;
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
 /* Keeps in the call what was read: the checked text at the end of the block,
  * which is what is approved, run, logged and sent back, and the faults. */
 static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 const tcall_machine *machine)
+                                 tcall_machine *machine)
 {
     tcall_writer out;
     tcall_str text;
@@ -18739,6 +18712,8 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (r < 0)
         return r;
     call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
@@ -19779,13 +19754,19 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
+    size_t base = block->high;
     tcall_machine machine;
     tcall_machine_desc desc;
+    bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    fits = (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    tcall_block_back_(block, base);
+    return fits;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */

@@ -482,35 +482,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
-    tcall_member *member;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
-    bool told = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    member = (tcall_member *)tcall_sc_take_(
-        c, 1, told ? sizeof *member : sizeof *node + extra);
-    node = told ? &member->node : (tcall_node *)(void *)member;
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
-    if (told) { /* its text is shown where it is missed */
-        member->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = member;
-    }
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 

@@ -98,11 +98,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas, allOf, anyOf, oneOf; that
- * of not, contains. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char
-        *name; /* its quote in the schema's text, or that of the schema */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -123,7 +123,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;

@@ -103,11 +103,12 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
             break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
-                takes = tcall_takes_objects_(row->of.nodes[i], depth - 1);
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
         case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes =
-                row->of.node->rows || !tcall_takes_objects_(row->of.node, 0);
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
         case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
         case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;

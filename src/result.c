@@ -274,13 +274,19 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
+    size_t base = block->high;
     tcall_machine machine;
     tcall_machine_desc desc;
+    bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    return tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    fits = (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
+    tcall_block_back_(block, base);
+    return fits;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */

@@ -18,12 +18,13 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
- * the branch that came furthest. */
+ * the branch that came furthest, and notes whether it is alone. */
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first;
+    tcall_frame_ *first, *group;
     tcall_fault *kept;
+    uint32_t progress, most;
     if (branch == TCALL_QUIET_)
         return;
     if (!branch) {
@@ -34,13 +35,17 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
-    if (kept->keyword == TCALL_ON_NOTHING_ ||
-        tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
-        *kept = *fault;
-    else if (tcall_rows_progress_(fault) == tcall_rows_progress_(kept))
-        kept->role = TCALL_ROLE_TIED_;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -635,7 +640,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->role == TCALL_ROLE_KEPT_ &&
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
             tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);

@@ -463,7 +463,10 @@ static void tcall_say_part_(void *of, char letter)
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
         break;
     case 'w':
-        tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
         break;
     case 'm':
         tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
@@ -481,54 +484,12 @@ static void tcall_say_part_(void *of, char letter)
     }
 }
 
-/* ---- faults of shapes ---- */
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence about a shape, whose value is known. */
-typedef struct tcall_said_shape_ {
-    tcall_telling_ tell;
-    const tcall_said_fault_ *fault;
-} tcall_said_shape_;
-
-/* Writes what stands for % and this letter; for most as the decoder does. */
-static void tcall_say_shape_part_(void *of, char letter)
-{
-    const tcall_said_shape_ *said = (const tcall_said_shape_ *)of;
-    const tcall_said_fault_ *fault = said->fault;
-    bool number = said->tell.said.group == TCALL_SAID_VALUE_;
-    switch (letter) {
-    case 't':
-        tcall_say_sent_(fault->out, fault->value);
-        tcall_write_text(fault->out, " is ");
-        tcall_write_text(fault->out, tcall_fault_type_(fault->value));
-        break;
-    case 'x':
-        tcall_say_sent_(fault->out, fault->key ? fault->key : fault->value);
-        tcall_write_text(fault->out, " is not a property here");
-        break;
-    case 'w': tcall_say_sent_(fault->out, fault->value); break;
-    case 'v':
-        if (number) {
-            tcall_say_sent_(fault->out, fault->value);
-            break;
-        }
-        /* fall through */
-    default: tcall_tell_part_(of, letter); break;
-    }
-}
-
-#endif
-
 /* Says a fault of a shape in the words for the misfit that it is. */
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
     tcall_misplaced_ place;
-#ifndef TOOLCALL_NO_SENTENCES
-    tcall_said_shape_ said;
-#endif
     memset(&misfit, 0, sizeof misfit);
     for (misfit.code = 1;
          TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
@@ -537,15 +498,12 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     place.node = is->shape;
     place.name = NULL;
     place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
-#ifndef TOOLCALL_NO_SENTENCES
-    said.fault = fault;
-    tcall_tell_as_(fault->out, &place, tcall_say_shape_part_, &said.tell);
-#else
     tcall_tell_misfit_(fault->out, &place);
-#endif
 }
 
 /* ---- whole faults ---- */

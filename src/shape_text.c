@@ -731,6 +731,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -742,6 +744,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -955,13 +958,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -975,8 +984,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -989,6 +996,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -1032,7 +1041,6 @@ static void tcall_tell_part_(void *of, char letter)
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
-    case 't': TCALL_SAY(tell->out, "this is of another type"); break;
     case 'w':
         tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
                          TCALL_FLASH_TEXT_("this"));
@@ -1049,30 +1057,21 @@ static void tcall_tell_part_(void *of, char letter)
     }
 }
 
-/* Writes what is wrong, and what to send instead: part is given tell and a
- * letter, and has those that it does not know written by tcall_tell_part_. */
-TCALL_SHARED_ void tcall_tell_as_(tcall_writer *writer,
-                                  const tcall_misplaced_ *place,
-                                  tcall_part_ part, tcall_telling_ *tell)
+/* Writes what is wrong, and what to send instead. */
+TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
+                                      const tcall_misplaced_ *place)
 {
     static const char sentences[] TCALL_FLASH_ =
 #define TCALL_X_(NAME, keyword, sentence) sentence "\0"
         TCALL_MISFITS(TCALL_X_);
 #undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell->out = writer;
-    tell->place = place;
-    tell->node = node;
-    tell->said = tcall_said_of_(node);
-    tcall_write_parts_(
-        writer, tcall_word_at_(sentences, place->misfit->code - 1), part, tell);
-}
-
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
     tcall_telling_ tell;
-    tcall_tell_as_(writer, place, tcall_tell_part_, &tell);
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    tell.out = writer;
+    tell.place = place;
+    tell.node = node;
+    tell.said = tcall_said_of_(node);
+    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
 }
 
 #else

@@ -19,10 +19,9 @@
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
  * says that it is under its minimum, %o that it is over its maximum; %s is what
  * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name, %t
- * says that the value is of another type. */
+ * which ones are known; %w is the wrong word, %x the unknown name. */
 #define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "%t; send %s")                                      \
+    X(TYPE, "type", "this is of another type; send %s")                 \
     X(MINIMUM, "minimum", "%v is %u; send %s")                          \
     X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
     X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
