@@ -1629,8 +1629,9 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
-                             * root of a schema, NULL where it was refused */
+    const tcall_rows
+        *rows; /* &tcall_schema_rows, with a node alone: node is the
+                * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1659,8 +1660,9 @@ typedef struct tcall_machine_desc {
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
-    uint16_t count;  /* REQUIRED: which name; ENUM and the like: 0; else
-                      * characters, items, members, matches; 0xFFFF: or more */
+    uint16_t count;  /* REQUIRED: which name; UNIQUE: which item; ENUM and the
+                      * like: 0; else characters, items, members, matches;
+                      * 0xFFFF: or more */
     uint32_t at;     /* of the value; of an unknown or double name, the name */
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
@@ -2138,9 +2140,8 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. text: the checked text that the fault was found in; what getters decoded in it may
- * stay so. Returns
- * as tcall_write_... do. */
+ * values are cut. text: the checked text that the fault was found in; what
+ * getters decoded in it may stay so. Returns as tcall_write_... do. */
 TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
                                 const tcall_fault *fault);
 /* Writes what coercion made of a text that was accepted, before anything in it
@@ -19747,26 +19748,30 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies in the free part of
- * the block and is read where it lies. */
+/* Returns whether the call would take the text, which lies where the free part
+ * of the block begins; then it lies there again. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {
     tcall_block *block = &call->cx.tc->block;
+    size_t high = block->high;
     const tcall_object *shape = call->tool->shape;
-    size_t base = block->high;
+    const char *held = tcall_hydrate_hold_(block, text.ptr, text.len);
     tcall_machine machine;
     tcall_machine_desc desc;
-    bool fits;
+    int r = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    fits = (!shape || desc.target.out) &&
-           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-    tcall_block_back_(block, base);
-    return fits;
+    desc.object = true;
+    if (shape)
+        desc.target.out = tcall_block_take_(block, shape->size);
+    if (held && (!shape || desc.target.out))
+        r = tcall_arguments_read_(block, &machine, &desc,
+                                  tcall_slice_(held, text.len));
+    tcall_block_back_(block, high);
+    return r == TCALL_OK;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */

@@ -51,8 +51,9 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
-                             * root of a schema, NULL where it was refused */
+    const tcall_rows
+        *rows; /* &tcall_schema_rows, with a node alone: node is the
+                * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -81,8 +82,9 @@ typedef struct tcall_machine_desc {
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
-    uint16_t count;  /* REQUIRED: which name; ENUM and the like: 0; else
-                      * characters, items, members, matches; 0xFFFF: or more */
+    uint16_t count;  /* REQUIRED: which name; UNIQUE: which item; ENUM and the
+                      * like: 0; else characters, items, members, matches;
+                      * 0xFFFF: or more */
     uint32_t at;     /* of the value; of an unknown or double name, the name */
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node

@@ -267,26 +267,30 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies in the free part of
- * the block and is read where it lies. */
+/* Returns whether the call would take the text, which lies where the free part
+ * of the block begins; then it lies there again. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {
     tcall_block *block = &call->cx.tc->block;
+    size_t high = block->high;
     const tcall_object *shape = call->tool->shape;
-    size_t base = block->high;
+    const char *held = tcall_hydrate_hold_(block, text.ptr, text.len);
     tcall_machine machine;
     tcall_machine_desc desc;
-    bool fits;
+    int r = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    fits = (!shape || desc.target.out) &&
-           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-    tcall_block_back_(block, base);
-    return fits;
+    desc.object = true;
+    if (shape)
+        desc.target.out = tcall_block_take_(block, shape->size);
+    if (held && (!shape || desc.target.out))
+        r = tcall_arguments_read_(block, &machine, &desc,
+                                  tcall_slice_(held, text.len));
+    tcall_block_back_(block, high);
+    return r == TCALL_OK;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */

@@ -12,9 +12,8 @@
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. text: the checked text that the fault was found in; what getters decoded in it may
- * stay so. Returns
- * as tcall_write_... do. */
+ * values are cut. text: the checked text that the fault was found in; what
+ * getters decoded in it may stay so. Returns as tcall_write_... do. */
 TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
                                 const tcall_fault *fault);
 /* Writes what coercion made of a text that was accepted, before anything in it

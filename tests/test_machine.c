@@ -224,7 +224,7 @@ static void test_faults(void)
                 "[{\"a\":1,\"b\":[2]},1,true,"
                 "{\"b\":[2.0],\"a\":1}]",
                 0) == TCALL_E_INVALID);
-    CHECK(fault(0, TCALL_ON_UNIQUE_, 0) && machine.faults[0].count == 24);
+    CHECK(fault(0, TCALL_ON_UNIQUE_, 0) && machine.faults[0].count == 3);
     CHECK(check("{\"pattern\":\"^\\\\u00e9.\\n$\"}", "\"\\u00e9x\\n\"", 0) ==
           TCALL_OK);
 }
