@@ -11505,9 +11505,30 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
     }
 }
 
-#ifndef TOOLCALL_NO_SENTENCES
-
 /* ---- sentences ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
 typedef struct tcall_telling_ {
@@ -11578,27 +11599,6 @@ static void tcall_tell_list_(tcall_writer *writer, const char *word,
         if (count > 1)
             tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
                                                 : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
-{
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
     }
 }
 
@@ -14749,9 +14749,9 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
                   (is->row || !is->node->types);
     if (fault.never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : TCALL_ON_ALLOF_;
+        fault.keyword = TCALL_ON_ALLOF_;
+    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
+        fault.keyword = is->row->on;
     return fault;
 }
 

@@ -226,9 +226,9 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
                   (is->row || !is->node->types);
     if (fault.never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : TCALL_ON_ALLOF_;
+        fault.keyword = TCALL_ON_ALLOF_;
+    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
+        fault.keyword = is->row->on;
     return fault;
 }
 
