@@ -1671,15 +1671,18 @@ typedef struct tcall_fault {
 
 /* What happened to a value that was coerced. */
 enum {
-    TCALL_COERCED_TEXT_,  /* it was a string that held it */
-    TCALL_COERCED_WORD_,  /* the same, True or False */
-    TCALL_COERCED_ABSENT_ /* it was null, and its member is left out; at is
-                           * where the object begins */
+    TCALL_COERCED_TEXT_,   /* it was a string that held it */
+    TCALL_COERCED_WORD_,   /* the same, True or False */
+    TCALL_COERCED_ABSENT_, /* it was null, and its member is left out; at is
+                            * where the object begins */
+    TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
 typedef struct tcall_coercion {
-    uint32_t at; /* offset in the checked text */
-    uint8_t how; /* TCALL_COERCED_... */
+    uint32_t at;      /* offset in the checked text */
+    uint8_t how;      /* TCALL_COERCED_... */
+    const char *name; /* ABSENT: its quote in the schema's text, LEFT: its word
+                       * in flash; else NULL */
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;
@@ -8089,8 +8092,9 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. */
-    bool (*drop)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
+    const char *(*drop)(tcall_machine *m);
 };
 
 TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
@@ -8543,21 +8547,22 @@ static uint8_t tcall_shapes_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-static bool tcall_shapes_drop_(tcall_machine *m)
+static const char *tcall_shapes_drop_(tcall_machine *m)
 {
     const tcall_place_ *around = &m->slot[m->open->first].place;
     const tcall_object *object = around->object;
     const tcall_shape *member;
     if (!object || around->member == TCALL_NO_MEMBER_)
-        return false;
+        return NULL;
     member = around->member +
              TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
     if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return false;
+        return NULL;
     tcall_store_null_(around->base, (uint8_t)around->member);
     tcall_store_null_(tcall_store_came_(object, around->base),
                       (uint8_t)around->member);
-    return true;
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -8996,11 +9001,13 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
                                        : types;
 }
 
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].name = name;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -9023,18 +9030,25 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how);
+    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || m->open->last == m->open->first ||
-        !tcall_machine_do_(m, m->open->first)->drop(m))
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
+    if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
@@ -13161,8 +13175,9 @@ static void tcall_rows_forget_(tcall_frame_ *f)
 
 /* The member at hand may be absent where it is a property that no frame
  * requires. What is certain counts; where nothing knows it, branches. */
-static bool tcall_rows_drop_(tcall_machine *m)
+static const char *tcall_rows_drop_(tcall_machine *m)
 {
+    const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
@@ -13170,17 +13185,21 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_)
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
-        return false;
+        return NULL;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             tcall_rows_forget_(&m->slot[i].frame);
-    return true;
+    return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
@@ -15174,8 +15193,10 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
+    if (is->keyword == TCALL_ON_TYPE_ && is->row) /* of a node that is false */
+        fault.keyword = is->row->on;
+    else if (is->keyword == TCALL_ON_TYPE_ && is->node && !is->node->types)
+        fault.keyword = TCALL_ON_NOTHING_;
     return fault;
 }
 
@@ -15257,9 +15278,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
     tcall_say_pointer_(writer, text, coercion->at);
+    if (coercion->name)
+        tcall_write_text(writer, "/");
+    if (coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_name_(writer, coercion->name);
+    else if (coercion->how == TCALL_COERCED_LEFT_)
+        tcall_put_step_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
-    if (coercion->how == TCALL_COERCED_ABSENT_) {
+    if (coercion->name) {
         tcall_write_null(writer);
     } else {
         tcall_write_came_(writer, text + coercion->at, coercion->how);
@@ -19869,19 +19896,15 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
 {
     tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
-    size_t base = block->high;
     tcall_machine machine;
     tcall_machine_desc desc;
-    bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    fits = (!shape || desc.target.out) &&
+    return (!shape || desc.target.out) &&
            tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-    tcall_block_back_(block, base);
-    return fits;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */
@@ -19907,15 +19930,14 @@ TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
 /* Longer examples are left out. */
 #define TCALL_EXAMPLE_ 512
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
+/* Makes an example at the end of the block, ended by NUL. Returns its length,
+ * or 0. */
+static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
     tcall_writer args;
-    tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -19924,19 +19946,30 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
-        return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!tcall_example_fits_(call, text))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
+        return 0;
+    return --text->len;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_str text;
+    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */

@@ -89,8 +89,9 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. */
-    bool (*drop)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
+    const char *(*drop)(tcall_machine *m);
 };
 
 TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
@@ -543,21 +544,22 @@ static uint8_t tcall_shapes_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-static bool tcall_shapes_drop_(tcall_machine *m)
+static const char *tcall_shapes_drop_(tcall_machine *m)
 {
     const tcall_place_ *around = &m->slot[m->open->first].place;
     const tcall_object *object = around->object;
     const tcall_shape *member;
     if (!object || around->member == TCALL_NO_MEMBER_)
-        return false;
+        return NULL;
     member = around->member +
              TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
     if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return false;
+        return NULL;
     tcall_store_null_(around->base, (uint8_t)around->member);
     tcall_store_null_(tcall_store_came_(object, around->base),
                       (uint8_t)around->member);
-    return true;
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -996,11 +998,13 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
                                        : types;
 }
 
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].name = name;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -1023,18 +1027,25 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how);
+    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || m->open->last == m->open->first ||
-        !tcall_machine_do_(m, m->open->first)->drop(m))
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
+    if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 

@@ -778,8 +778,9 @@ static void tcall_rows_forget_(tcall_frame_ *f)
 
 /* The member at hand may be absent where it is a property that no frame
  * requires. What is certain counts; where nothing knows it, branches. */
-static bool tcall_rows_drop_(tcall_machine *m)
+static const char *tcall_rows_drop_(tcall_machine *m)
 {
+    const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
@@ -787,17 +788,21 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_)
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
-        return false;
+        return NULL;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             tcall_rows_forget_(&m->slot[i].frame);
-    return true;
+    return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {

@@ -578,8 +578,10 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
+    if (is->keyword == TCALL_ON_TYPE_ && is->row) /* of a node that is false */
+        fault.keyword = is->row->on;
+    else if (is->keyword == TCALL_ON_TYPE_ && is->node && !is->node->types)
+        fault.keyword = TCALL_ON_NOTHING_;
     return fault;
 }
 
@@ -661,9 +663,15 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
     tcall_say_pointer_(writer, text, coercion->at);
+    if (coercion->name)
+        tcall_write_text(writer, "/");
+    if (coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_name_(writer, coercion->name);
+    else if (coercion->how == TCALL_COERCED_LEFT_)
+        tcall_put_step_(writer, coercion->name);
     tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
-    if (coercion->how == TCALL_COERCED_ABSENT_) {
+    if (coercion->name) {
         tcall_write_null(writer);
     } else {
         tcall_write_came_(writer, text + coercion->at, coercion->how);
