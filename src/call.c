@@ -201,14 +201,14 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     }
     desc->target.node =
         call->schema.root; /* NULL: another one checks, or nobody */
-    desc->target.rows = &tcall_schema_rows;
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
 /* Keeps in the call what was read: the checked text at the end of the block,
  * which is what is approved, run, logged and sent back, and the faults. */
 static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 const tcall_machine *machine)
+                                 tcall_machine *machine)
 {
     tcall_writer out;
     tcall_str text;
@@ -217,6 +217,8 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (r < 0)
         return r;
     call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;

@@ -312,6 +312,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 

@@ -51,7 +51,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
+                             * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -145,7 +146,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,

@@ -175,7 +175,7 @@ static void heard(void *user, const tcall_event *event)
 
 static int mended(void *user, const tcall_call *call, tcall_writer *out)
 {
-    CHECK(call->faults == 1 && call->misfit[0].code == TCALL_MISFIT_REQUIRED);
+    CHECK(call->faults == 1 && call->fault[0].keyword == TCALL_ON_REQUIRED_);
     return tcall_write_text(out, (const char *)user);
 }
 
