@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
@@ -1630,7 +1627,8 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows *rows; /* &tcall_schema_rows, with a node alone: node is the
+                             * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -1724,7 +1722,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,
@@ -8315,6 +8314,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
@@ -18840,14 +18841,14 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     }
     desc->target.node =
         call->schema.root; /* NULL: another one checks, or nobody */
-    desc->target.rows = &tcall_schema_rows;
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
 /* Keeps in the call what was read: the checked text at the end of the block,
  * which is what is approved, run, logged and sent back, and the faults. */
 static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 const tcall_machine *machine)
+                                 tcall_machine *machine)
 {
     tcall_writer out;
     tcall_str text;
@@ -18856,6 +18857,8 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (r < 0)
         return r;
     call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
