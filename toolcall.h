@@ -1575,7 +1575,8 @@ typedef struct tcall_row {
 enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
-    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
+    TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
+    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
 /* ==========================================================================
@@ -13664,8 +13665,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     }
     for (i = 0; i < count; i++) {
         row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list)
+        if (row.on == TCALL_ON_EXTRA_ && list) {
             row.on = TCALL_ON_ITEMS_;
+            row.flags |= TCALL_ROW_OLD_;
+        }
         if (row.on == TCALL_ON_DEPENDENCIES_)
             row.on = TCALL_ON_DEPENDENT_;
         for (k = i; k && rows[k - 1].on > row.on; k--)
@@ -13945,7 +13948,10 @@ static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
     case TCALL_ON_ENUM_:
     case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
     case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_: tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p); break;
+    case TCALL_ON_NEEDED_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
+            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
+        break;
     case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
     default: break;
     }
@@ -15229,10 +15235,15 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
 /* Returns the word of the keyword that failed. */
 static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
 {
-    unsigned row = tcall_sentence_of_(fault->keyword);
-    return tcall_sentences_[row].named || !fault->is->node
-               ? tcall_keyword_words_[fault->keyword]
-               : "false";
+    unsigned says = tcall_sentence_of_(fault->keyword);
+    const tcall_row *row = fault->is->row;
+    uint8_t keyword = fault->keyword;
+    if (!tcall_sentences_[says].named && fault->is->node)
+        return "false";
+    if (row && row->flags & TCALL_ROW_OLD_)
+        keyword = keyword == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_
+                                             : TCALL_ON_DEPENDENCIES_;
+    return tcall_keyword_words_[keyword];
 }
 
 int tcall_write_fault(tcall_writer *writer, const char *text,

@@ -461,8 +461,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     }
     for (i = 0; i < count; i++) {
         row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list)
+        if (row.on == TCALL_ON_EXTRA_ && list) {
             row.on = TCALL_ON_ITEMS_;
+            row.flags |= TCALL_ROW_OLD_;
+        }
         if (row.on == TCALL_ON_DEPENDENCIES_)
             row.on = TCALL_ON_DEPENDENT_;
         for (k = i; k && rows[k - 1].on > row.on; k--)
@@ -742,7 +744,10 @@ static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
     case TCALL_ON_ENUM_:
     case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
     case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_: tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p); break;
+    case TCALL_ON_NEEDED_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
+            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
+        break;
     case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
     default: break;
     }

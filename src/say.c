@@ -613,10 +613,15 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
 /* Returns the word of the keyword that failed. */
 static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
 {
-    unsigned row = tcall_sentence_of_(fault->keyword);
-    return tcall_sentences_[row].named || !fault->is->node
-               ? tcall_keyword_words_[fault->keyword]
-               : "false";
+    unsigned says = tcall_sentence_of_(fault->keyword);
+    const tcall_row *row = fault->is->row;
+    uint8_t keyword = fault->keyword;
+    if (!tcall_sentences_[says].named && fault->is->node)
+        return "false";
+    if (row && row->flags & TCALL_ROW_OLD_)
+        keyword = keyword == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_
+                                             : TCALL_ON_DEPENDENCIES_;
+    return tcall_keyword_words_[keyword];
 }
 
 int tcall_write_fault(tcall_writer *writer, const char *text,
