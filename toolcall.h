@@ -19913,6 +19913,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     tcall_machine machine;
     tcall_machine_desc desc;
     memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->schema.root;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
