@@ -19865,8 +19865,7 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies in the free part of
- * the block and is read where it lies. */
+/* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {
@@ -19916,9 +19915,11 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
                                                  const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
     tcall_writer args;
     tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -19927,19 +19928,21 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
+    if (args.error ||
+        tcall_hydrate_keep_(block, args.buf, args.fill, &text) < 0)
         return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!tcall_example_fits_(call, text))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    text.len--;
+    if (tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */
