@@ -578,8 +578,9 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
     fault.value = text + is->at;
     fault.key = NULL;
     fault.keyword = is->keyword;
-    if (is->row && is->keyword == TCALL_ON_TYPE_)
-        fault.keyword = is->row->on; /* of a node that is false */
+    if (is->keyword == TCALL_ON_TYPE_ && is->node &&
+        (is->row || !is->node->types)) /* a node that is false */
+        fault.keyword = is->row ? is->row->on : TCALL_ON_NOTHING_;
     return fault;
 }
 
