@@ -18965,7 +18965,7 @@ static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
     if (!tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
@@ -19903,8 +19903,7 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies in the free part of
- * the block and is read where it lies. */
+/* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {

@@ -314,7 +314,7 @@ static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
     if (!tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
