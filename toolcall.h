@@ -2528,7 +2528,7 @@ typedef struct tcall {
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const struct tcall *busy; /* itself: it has called the program */
-    tcall_schema *schemas;    /* compiled, one for each tool; NULL when lazy */
+    const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2881,8 +2881,9 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args; /* checked arguments; valid until tcall_release */
-    tcall_schema schema;
+    tcall_json args;        /* checked arguments; valid until tcall_release */
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
@@ -16300,8 +16301,8 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     int r =
         tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->schemas)
-        tc->schemas[tool - tc->desc.tools] = schema;
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
     r = tcall_worse_(
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
@@ -16319,21 +16320,21 @@ static int tcall_schemas_(tcall *tc, size_t rows)
 {
     if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
-    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
 {
-    return tc->schemas && tc->schemas[tool - tc->desc.tools].root;
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
 /* Forgets the schema of a tool that is removed. */
 static void tcall_schema_drop_(tcall *tc, size_t row)
 {
-    if (tc->schemas)
-        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
 }
 
 /* ---- the order of hooks ---- */
@@ -18812,8 +18813,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
-    desc->target.node =
-        call->schema.root; /* NULL: another one checks, or nobody */
+    desc->target.node = call->node; /* NULL: another one checks, or nobody */
     desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
@@ -18886,19 +18886,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* ---- the schema of a call ---- */
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
                                          const char *text)
 {
+    tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema->need))
+        if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
+    *node = schema.root;
+    return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for
@@ -18908,12 +18910,10 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
     const char *text = call->tool->parameters;
     if (!text || tc->desc.validator)
         return TCALL_OK;
-    if (tc->schemas) {
-        call->schema = tc->schemas[call->tool - tc->desc.tools];
-        if (call->schema.root)
-            return TCALL_OK;
-    }
-    return tcall_hydrate_compile_(tc, &call->schema, text);
+    if (tc->nodes)
+        call->node = tc->nodes[call->tool - tc->desc.tools];
+    return call->node ? TCALL_OK
+                      : tcall_hydrate_compile_(tc, &call->node, text);
 }
 
 /* ---- the steps of a call ---- */
@@ -19878,7 +19878,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.node = shape ? NULL : call->node;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     fits = (!shape || desc.target.out) &&
@@ -20320,14 +20320,13 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
-    tcall_schema schema;
     tcall_machine machine;
     tcall_machine_desc desc;
-    int r = tcall_hydrate_compile_(tc, &schema, cx->call->tool->output);
+    int r;
+    memset(&desc, 0, sizeof desc);
+    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = schema.root;
     desc.target.rows = &tcall_schema_rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)

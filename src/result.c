@@ -280,7 +280,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     bool fits;
     memset(&desc, 0, sizeof desc);
     desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.node = shape ? NULL : call->node;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     fits = (!shape || desc.target.out) &&
