@@ -278,7 +278,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
     desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.node = shape ? NULL : call->node;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     return (!shape || desc.target.out) &&
