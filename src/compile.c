@@ -49,30 +49,20 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
-}
-
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
 }
 
 /* A schema of the text, while it is compiled. */
@@ -244,15 +234,13 @@ static int tcall_row_has_(uint8_t on)
 /* Returns a node of a row, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    const tcall_node *node = NULL;
-    if (i < row->count)
-        switch (tcall_row_has_(row->on)) {
-        case TCALL_HAS_ONE_: node = row->of.node; break;
-        case TCALL_HAS_LIST_: node = row->of.nodes[i]; break;
-        case TCALL_HAS_MEMBERS_: node = &row->of.members[i].node; break;
-        case TCALL_HAS_MATCHES_: node = &row->of.match[i].node; break;
-        default: break;
-        }
+    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
+    const tcall_node *node =
+        has == TCALL_HAS_ONE_       ? row->of.node
+        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
+        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
+        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
+                                    : NULL;
     return (tcall_node *)(uintptr_t)node;
 }
 
@@ -328,8 +316,6 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
     uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
     if (r == TCALL_E_INVALID && !match)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    if (c->out->search < tcall_pattern_memory(&pattern))
-        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
     c->later += match ? 0 - need : need;
     c->low += match ? need : 0;
     if (!tcall_sc_fits_(c) || !match)
@@ -469,10 +455,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     bool list = false, ref = false;
     uint8_t i, k;
     c->rows -= count;
-    rows = (tcall_row *)(void *)(c->mem + (c->full ? 0 : c->low));
     c->low += count * (uint32_t)sizeof row;
     if (!tcall_sc_fits_(c) || !count)
         return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
     memmove(rows, from, count * sizeof row);
     for (i = 0; i < count; i++) {
         list = list || rows[i].on == TCALL_ON_PREFIX_;
@@ -934,27 +920,21 @@ static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
     const tcall_row *row = NULL;
     while (*p == '/') {
         char bytes[TCALL_NAME_MAX_];
+        bool list = row != NULL;
         int len;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0)
+        if (len < 0 || !node)
             return NULL;
         name = tcall_slice_(bytes, (size_t)len);
-        if (row) {
-            node = tcall_row_named_(row, name);
-            row = NULL;
-        } else {
-            row = tcall_sc_row_named_(c, node, name);
-            if (!row)
-                return NULL;
-            if (tcall_keyword_begins_[row->on] != 's')
-                continue;
-            node = tcall_row_node_(row, 0);
-            row = NULL;
-        }
-        if (!node)
-            return NULL;
+        row = list ? row : tcall_sc_row_named_(c, node, name);
+        if (row && !list && tcall_keyword_begins_[row->on] != 's')
+            continue;
+        node = list  ? tcall_row_named_(row, name)
+               : row ? tcall_row_node_(row, 0)
+                     : NULL;
+        row = NULL;
     }
     return row ? NULL : node;
 }
@@ -994,8 +974,7 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* ---- how many frames ---- */
 
-#define TCALL_OPEN_   0xFFFF /* its frames are being counted */
-#define TCALL_FRAMES_ 0xFFFE /* as deep as the value, or too many */
+#define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
@@ -1017,89 +996,70 @@ static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
                      "let it go through properties or items");
 }
 
-/* Adds the frames of a row's nodes, for the value or for those within it.
- * Returns a mark that has to be counted before, or NULL. */
+/* Adds the frames of the schemas that a row brings for the same value. Returns
+ * the mark of one that has to be counted before, or NULL. */
 static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                           bool deep, uint16_t from,
-                                           uint32_t sum[2])
+                                           uint16_t from, uint32_t *frames)
 {
     /* of groups */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
-    bool inner = row->on > TCALL_ON_DEPENDENT_ || row->on == TCALL_ON_CONTAINS_;
     uint16_t i;
-    sum[0] += row->on <= TCALL_ON_DEPENDENT_ ? own[row->on] : 0;
-    for (i = 0; i < row->count && (deep || !inner); i++) {
+    *frames += own[row->on];
+    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
         const tcall_node *node = tcall_row_node_(row, i);
         tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        uint32_t frames;
         if (!mark)
             continue;
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !deep && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->out->reason)
             tcall_sc_circle_(c, from, mark);
-        frames = mark->span;
-        if (inner)
-            sum[1] = sum[1] < frames ? frames : sum[1];
-        else
-            sum[0] += frames + (row->on == TCALL_ON_DEPENDENT_ ? 2 : 0);
+        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
     return NULL;
 }
 
-/* Counts the frames of one schema; deep: also of all within it. */
-static void tcall_sc_count_from_(tcall_sc_ *c, uint16_t from, bool deep)
+/* Counts the frames of one schema. */
+static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
 {
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
         const tcall_row *row = ((const tcall_node *)mark->made)->rows;
-        uint32_t sum[2] = {1, 0};
+        uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_NAMES_ && !first;
+        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, deep, i, sum);
+            first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
             continue;
         }
-        sum[0] += sum[1];
         mark->span =
-            (uint16_t)(sum[0] < TCALL_FRAMES_ ? sum[0] : TCALL_FRAMES_);
+            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
         if (i == from)
             return;
         i = mark->back;
     }
 }
 
-static void tcall_sc_frames_(tcall_sc_ *c, bool deep)
+/* Counts the frames of all schemas, and refuses those with too many. */
+static void tcall_sc_measure_(tcall_sc_ *c)
 {
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;)
-        if (!tcall_sc_mark_(c, i)->span)
-            tcall_sc_count_from_(c, (uint16_t)i, deep);
-}
-
-/* Counts the frames of a value, and of all values at a time. */
-static void tcall_sc_measure_(tcall_sc_ *c)
-{
-    uint32_t i;
-    tcall_sc_frames_(c, false);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-        if (mark->span > TOOLCALL_MAX_FRAMES)
+        if (!mark->span)
+            tcall_sc_count_(c, (uint16_t)i);
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
             c->out->width = mark->span;
     }
-    tcall_sc_frames_(c, true);
-    c->out->frames = tcall_sc_mark_(c, 0)->span;
-    if (c->out->frames == TCALL_FRAMES_)
-        c->out->frames = 0xFFFF;
 }
 
 /* ---- names ---- */
@@ -1139,7 +1099,7 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- entry ---- */
+/* ---- all nodes are there ---- */
 
 static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
 {
@@ -1163,6 +1123,49 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
     for (i = 0; i < c->marks; i++)
         tcall_sc_members_(tcall_sc_made_(c, i));
 }
+
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
+{
+    return from ? (const char *)from + by : NULL;
+}
+
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
 
 static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
     tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
@@ -1208,41 +1211,67 @@ static int tcall_sc_run_(tcall_sc_ *c)
     }
 }
 
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
+{
+    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
+    tcall_sc_ c;
+    int r;
+    memset(&c, 0, sizeof c);
+    c.out = out;
+    c.author = author;
+    c.draft = (uint8_t)author->draft;
+    if (mem && size > pad) {
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
+        c.mem = (char *)mem + pad;
+    }
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
+    out->used = c.low + pad;
+    if (out->reason || c.full || r < 0)
+        out->root = NULL; /* nothing is checked against the rest */
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
+}
+
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
+{
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
+}
+
 /* Compiles a schema as its author wants it. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.author = author;
-    if (mem && size > pad) {
-        size -= pad;
-        c.size = (uint32_t)((size < most ? size : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    c.draft = (uint8_t)author->draft;
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_run_(&c);
-    if (r < 0) {
-        memset(out, 0, sizeof *out);
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (out->reason || c.full)
-        out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA
-           : c.full    ? TCALL_E_MEMORY
-                       : (int)out->used;
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,

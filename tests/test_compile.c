@@ -4,6 +4,11 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
+#include <float.h>
+#include <limits.h>
+#include <string.h>
+
+#include "../src/rows.c"
 #include "../src/compile.c"
 #endif
 
@@ -374,6 +379,67 @@ static void test_memory(void)
     }
 }
 
+#ifndef TEST_LINKED
+/* Whether a value is right. */
+static int verdict(const tcall_schema *schema, const char *value)
+{
+    static char text[200];
+    static void *arena[600];
+    tcall_machine_desc desc;
+    tcall_machine machine;
+    memset(&desc, 0, sizeof desc);
+    desc.target.node = schema->root;
+    desc.target.rows = &tcall_schema_rows;
+    desc.text = text;
+    desc.size = sizeof text;
+    desc.arena = arena;
+    desc.arena_size = sizeof arena;
+    tcall_machine_init(&machine, &desc);
+    tcall_machine_feed(&machine, value, strlen(value));
+    return tcall_machine_end(&machine);
+}
+
+/* Nodes that were moved to the end mean the same, and what is around them
+ * nothing. */
+static void test_end(void)
+{
+    static const char *const values[] = {
+        "null",
+        "5",
+        "-7.5",
+        "\"aab\"",
+        "[]",
+        "[1,\"a\",{}]",
+        "{}",
+        "{\"a\":null,\"b\":null}",
+        "{\"a\":1,\"kids\":[{\"kids\":5}]}",
+        "{\"c\":\"x\",\"p17\":0,\"p01\":1,\"type\":2}"};
+    size_t i, k;
+    for (i = 0; i < SCHEMAS; i += CHECK_EVERY) {
+        bool same = true;
+        tcall_schema moved;
+        char *mem;
+        run r;
+        int used;
+        run_begin(&r, schemas[i], strlen(schemas[i]));
+        run_whole(&r, TCALL_DRAFT_2020);
+        mem = (char *)block(r.schema.need + 16);
+        CHECK(tcall_schema_compile_end_(&moved, r.text, mem,
+                                        r.schema.need - 1) == TCALL_E_MEMORY);
+        used =
+            tcall_schema_compile_end_(&moved, r.text, mem, r.schema.need + 11);
+        CHECK(used > 0 && (size_t)used < (size_t)r.result + sizeof(void *));
+        memset(mem, 0xA5, r.schema.need + 11 - (size_t)used);
+        for (k = 0; k < sizeof values / sizeof *values; k++)
+            same = same &&
+                   verdict(&r.schema, values[k]) == verdict(&moved, values[k]);
+        CHECK(same);
+        free(mem);
+        run_end(&r);
+    }
+}
+#endif
+
 /* ---- growth ---- */
 
 /* Writes a part; @ is a number, & another. */
@@ -551,6 +617,9 @@ int main(void)
     test_keywords();
     test_cut();
     test_memory();
+#ifndef TEST_LINKED
+    test_end();
+#endif
     test_growth();
     test_random();
     return check_sum("compile");
