@@ -469,7 +469,9 @@ typedef struct tcall_syntax_user_ {
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -480,7 +482,6 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
     const char *from;    /* where the raw text of this piece begins; when a name
                           * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
@@ -1120,9 +1121,10 @@ typedef struct tcall_text_into_ {
 /* A name or a word of a choice. Of these only so much is known: with which one
  * in flash it agrees so far. */
 typedef struct tcall_words_ {
-    const char *word;    /* that one, or NULL: none agrees */
-    size_t len;          /* bytes that came */
-    uint8_t index, left; /* of the word; words that follow it */
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
 #if TOOLCALL_MISFIT_TEXT
     uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];
@@ -1229,6 +1231,8 @@ struct tcall_decoder {
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
@@ -5199,8 +5203,10 @@ static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
 }
 
 /* A string begins. */
-static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
-                                       const char *end, bool named)
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
 {
     s->state = TCALL_AT_STRING_;
     s->named = named;
@@ -5228,7 +5234,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -5243,9 +5249,9 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->hex == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (s->hex)
+    if (s->within)
         return at + 1;
     if (half == 0xD800) {
         s->high = unit;
@@ -5264,13 +5270,14 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
-    const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    const char *at = from, *left = tcall_literals_ + s->within;
+    for (; at < end && TCALL_BYTE_(left); at++, left++)
+        if (*at != TCALL_BYTE_(left))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    s->within = (uint8_t)(left - tcall_literals_);
+    if (!TCALL_BYTE_(left))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -5279,14 +5286,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5316,11 +5323,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 
@@ -5484,45 +5491,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -5530,8 +5546,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 
@@ -5677,12 +5693,10 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: its struct is what it is at first, and no member has come.
- */
+/* Begins an object: no member has come. */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -5704,13 +5718,47 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Ends a member of an object. Returns false where it is required and did not
- * come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_store_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {
+        /* by kind; double has four bytes on an AVR */
+        0,
+        sizeof(bool),
+        sizeof(int32_t),
+        sizeof(int64_t),
+        sizeof(double),
+        1,
+        1,
+        sizeof(uint16_t),
+        0,
+        1,
+        0};
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Ends a member of an object: one without a value becomes what it is at first.
+ * Returns false where it is required and did not come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
+    char *to = tcall_store_place_(member, base);
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    if (TCALL_BIT_OF_(base, index))
+        return true;
+    if (to)
+        TCALL_COPY_(to, initial + (to - base),
+                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
@@ -5842,6 +5890,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -5853,15 +5902,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -6014,6 +6074,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
@@ -6024,7 +6085,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -6161,6 +6222,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)
