@@ -345,7 +345,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -356,18 +357,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM

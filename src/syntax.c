@@ -238,14 +238,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
-    const char *at = from, *left = tcall_literals_ + s->within;
-    for (; at < end && TCALL_BYTE_(left); at++, left++)
-        if (*at != TCALL_BYTE_(left))
+    const char *at = from;
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    s->within = (uint8_t)(left - tcall_literals_);
-    if (!TCALL_BYTE_(left))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
