@@ -66,7 +66,6 @@
  *     NO_SYNONYMS    English words that mean the same, for ranking
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
- *     NO_TEXT_CALLS  calls that a model wrote as text
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions
@@ -437,29 +436,42 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 typedef struct tcall_syntax_ tcall_syntax_;
 
 /* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text as it stands, through data. */
+ * its text, through data, without the white space between tokens. */
 typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
 
 /* What is told. A user that finds a fault sets error and halt; nothing is told
  * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
 typedef struct tcall_syntax_user_ {
-    /* A member's name, decoded: mostly all of it, else in pieces of which the
-     * last ends it. Returns whether its value is asked for. */
-    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
-    /* A value begins, with this character. */
-    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
-    /* Of a string its decoded bytes, else its text; several calls a value. What
-     * was escaped comes alone. */
-    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
-    /* A value that was heard is complete. */
-    void (*end)(tcall_syntax_ *s);
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
 } tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
 
 /* The state of a recogniser; the user's own state begins with it. */
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -470,8 +482,8 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1109,9 +1121,10 @@ typedef struct tcall_text_into_ {
 /* A name or a word of a choice. Of these only so much is known: with which one
  * in flash it agrees so far. */
 typedef struct tcall_words_ {
-    const char *word;    /* that one, or NULL: none agrees */
-    size_t len;          /* bytes that came */
-    uint8_t index, left; /* of the word; words that follow it */
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
 #if TOOLCALL_MISFIT_TEXT
     uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];
@@ -1192,11 +1205,9 @@ typedef struct tcall_level_ {
 
 /* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
 typedef struct tcall_numeral_ {
-    bool minus : 1;    /* sign of the number */
-    bool point : 1;    /* it came */
-    bool e : 1;        /* it came */
-    bool negative : 1; /* sign of the exponent */
-    int16_t length;    /* digits before the exponent, in all */
+    bool minus[2];  /* the signs of the number and its exponent */
+    bool point, e;  /* they came */
+    int16_t length; /* digits before the exponent, in all */
     int16_t places;
     int16_t power; /* the exponent, without its sign */
     int16_t count; /* digits from the first that is not 0 on */
@@ -1215,16 +1226,18 @@ struct tcall_decoder {
 
     /* private */
     uint8_t levels;
-    uint8_t into;  /* what becomes of the value that is read */
-    uint16_t kept; /* bytes of its text so far */
+    uint8_t into;             /* what becomes of the value that is read */
+    uint16_t kept;            /* bytes of its text so far */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
         tcall_numeral_ digits;
     } now;
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1343,13 +1356,13 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok_ {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
-} tcall_tok;
+} tcall_tok_;
 
 /* The state of a scanner. */
 typedef struct tcall_scan {
@@ -1367,8 +1380,8 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;  /* values and keys seen so far */
-    tcall_tok *tok; /* where they go, as many as fit */
+    size_t tokens;   /* values and keys seen so far */
+    tcall_tok_ *tok; /* where they go, as many as fit */
     size_t tok_cap;
     const char *text; /* that they refer to */
     int super;        /* token of the open container */
@@ -1407,44 +1420,50 @@ TCALL_API int tcall_scan_end(tcall_scan *s);
 /* ==========================================================================
  * >>json: values
  *
- * JSON text in the caller's memory becomes an array of tokens: recognised by
- * and split by the scanner, decoded in place. A value is a small cursor
- * passed by copy. Getters are total: what is absent or of another type gives
- * the fallback, so a chain of them needs one check or none.
+ * A value is its text: strict JSON without white space, in which each getter
+ * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * is absent or of another type gives the fallback, so a chain of them needs one
+ * check or none.
  */
 
-/* A value in text and tokens that the caller keeps for as long. */
+/* A value in a text that was accepted and lives as long. The getters that give
+ * strings decode these where they lie: the text is theirs to write to, and is
+ * JSON for tcall_write_json and them alone from then on. */
 typedef struct tcall_json {
-    const char *text;
-    const tcall_tok *tok; /* NULL: no value */
+    const char *at;  /* where it begins; NULL: no value */
+    const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
-/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
- * decoded in place; it and tok must live as long as the value. Returns the
- * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
- * need is not NULL, is then the number), or what is wrong with the text
- * (*need: the offset). Duplicate keys, after decoding, are refused. */
+/* Makes a value of one JSON text, strictly. text must have room for len + 1
+ * bytes and loses its white space; it must live as long as the value. Returns
+ * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
+ * offset in *at. Names that stand twice in an object, however they are escaped,
+ * are refused, and numbers beyond the range of double. It takes no memory: what
+ * it costs to find the former grows with the square of the names of one object
+ * from some 50 on (10,000: 50 ms on a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
-                               tcall_tok *tok, size_t cap, size_t *need);
+                               size_t *at);
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Returns a member of an object, an element of an array, else a missing value:
- * it and its texts are valid as long as the text and the tokens are. */
+/* Returns a member of an object, an element of an array, else a missing value,
+ * valid as long as the text. What stands before it is passed over. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
 /* Visits the elements of an array or the values of an object, valid likewise:
- * for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)); key names the
- * latter. */
+ * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
+ * latter, decoded and terminated as tcall_json_string is, and is empty for any
+ * other value. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
-/* Returns a decoded string, terminated by NUL and valid likewise; fallback for
- * every other type. */
+/* Returns a decoded string, terminated by NUL and valid as long as its text;
+ * fallback for every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
-/* The same as a slice; of a number, true, false or null its text. */
+/* The same as a slice, which also holds what follows a U+0000 (no arguments
+ * have any); of a number, true, false or null its text, which nothing ends. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
@@ -1457,6 +1476,42 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Returns the nearest double, of two the even one; what is too small is 0.
  * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
+
+/* ==========================================================================
+ * >>tree: tokens of arguments, while they are checked
+ *
+ * Only what checks by tokens has them, and goes with it: a value is text.
+ */
+
+/* A value in text and tokens that the caller keeps for as long. */
+typedef struct tcall_tree_ {
+    const char *text;
+    const tcall_tok_ *tok; /* NULL: no value */
+} tcall_tree_;
+
+/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
+ * decoded in place; it and tok must live as long as the value. Returns the
+ * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
+ * need is not NULL, is then the number), or what is wrong with the text
+ * (*need: the offset). Duplicate keys, after decoding, are refused. */
+TCALL_API int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len,
+                                tcall_tok_ *tok, size_t cap, size_t *need);
+
+/* Returns the type; TCALL_MISSING of a missing value. */
+TCALL_API tcall_type tcall_tree_type_(tcall_tree_ v);
+/* Returns a member of an object, an element of an array, else a missing value:
+ * it and its texts are valid as long as the text and the tokens are. */
+TCALL_API tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key);
+/* Returns the number of members or elements, else 0. */
+TCALL_API int tcall_tree_count_(tcall_tree_ v);
+/* Visits the elements of an array or the values of an object, valid likewise:
+ * for (v = tcall_tree_first_(all); v.tok; v = tcall_tree_next_(v)); key names
+ * the latter. */
+TCALL_API tcall_tree_ tcall_tree_first_(tcall_tree_ v);
+TCALL_API tcall_tree_ tcall_tree_next_(tcall_tree_ v);
+TCALL_API tcall_str tcall_tree_key_(tcall_tree_ v);
+/* Returns a string, decoded, or the text of a number, true, false or null. */
+TCALL_API tcall_str tcall_tree_str_(tcall_tree_ v);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -1510,12 +1565,12 @@ TCALL_API const char *tcall_fix_name(int i);
 
 /* What tcall_parse_arguments gives. */
 typedef struct tcall_arguments {
-    tcall_json root; /* the object; lives as long as the memory */
-    uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* offset in the text of the error, else of the first fix;
-                      * for DUPLICATE, RANGE and an escaped NUL the offset in
-                      * the rewritten text */
-    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+    tcall_tree_ root; /* the object; lives as long as the memory */
+    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
+    size_t at;        /* offset in the text of the error, else of the first fix;
+                       * for DUPLICATE, RANGE and an escaped NUL the offset in
+                       * the rewritten text */
+    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
 } tcall_arguments;
 
 /* Parses the arguments of a call, one JSON object, into mem: tokens and a
@@ -1608,8 +1663,10 @@ TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
 TCALL_API int tcall_write_double(tcall_writer *writer, double value);
 TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
 TCALL_API int tcall_write_null(tcall_writer *writer);
-/* Writes a parsed value as compact JSON text, in its own order. */
+/* Writes a value as compact JSON text, in its own order: of its strings those
+ * characters are escaped that JSON wants so, however they came. */
 TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
+TCALL_API int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
@@ -1799,8 +1856,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  *          r = tcall_schema_check(&schema, value, &check);
  *          TCALL_E_INVALID: tcall_write_validation_errors(...)
  *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
- * value), write what was meant with tcall_write_json(&w, value), parse that and
- * check it once more with coerce = false: only that result counts
+ * value), write what was meant with tcall_write_tree_(&w, value), parse that
+ * and check it once more with coerce = false: only that result counts
  *
  * A schema that was refused, or is zero, accepts nothing.
  */
@@ -1884,7 +1941,7 @@ typedef struct tcall_check {
  * where no string is allowed. And null for an optional property may mean that
  * it is absent. Of several alternatives exactly one must accept it. Such values
  * are only marked; see above what to do. */
-TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                                  tcall_check *check);
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
@@ -1893,16 +1950,16 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
  * values are cut. */
 TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
-                                           tcall_json value,
+                                           tcall_tree_ value,
                                            const tcall_validation_error *error);
 /* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
-                                            tcall_json value,
+                                            tcall_tree_ value,
                                             const tcall_check *check);
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
-TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_tree_ value);
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
@@ -2565,8 +2622,10 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was */
+    /* private: the arguments with what was injected; missing: nothing was.
+     * What masks them in a text, so that only who injects links it. */
     tcall_json injected;
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -2645,6 +2704,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
 #ifndef TOOLCALL_NO_SCHEMA
+    tcall_tree_ tree; /* private: what faults refer to */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
 #endif
@@ -3312,12 +3372,16 @@ struct tcall_provider {
  * and keeps the text, the calls and what reasoning has to go back.
  */
 
-/* Reads one answer. Only answer is for others to look at; text_calls and call
- * may be set after tcall_reader_init. */
+/* Reads one answer. Only answer is for others to look at; text_calls, knows
+ * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
     tcall_answer answer;
-    /* Calls that the model writes as text count: see >>text_calls. */
-    bool text_calls;
+    /* The family of models whose calls in text count: see >>text_calls. NULL:
+     * none do. */
+    const struct tcall_text_calls *text_calls;
+    /* Returns whether there is a tool of this name: what is written as text is
+     * no call of another. NULL: there may be. */
+    bool (*knows)(void *user, tcall_str name);
     /* Gets each call as it comes. The first piece has name and id, for most
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
@@ -3388,6 +3452,60 @@ TCALL_API int tcall_reader_feed(tcall_reader *reader, const char *bytes,
  * (reader->answer says more) and the chat is as it was before. Calls that were
  * cut or did not fit have item.error set; they must get an error as result. */
 TCALL_API int tcall_reader_end(tcall_reader *reader);
+
+/* ==========================================================================
+ * >>text_calls: calls that a model writes as text
+ *
+ * A server that has no parser for its model passes calls on as the model wrote
+ * them: <tool_call>{"name":"f","arguments":{}}</tool_call>. Each family of
+ * models has its own markers. Who runs such a model names its family:
+ *
+ *     agent.text_calls = &tcall_text_qwen;
+ *
+ * Arguments are read as leniently as others. No call is what the model only
+ * quotes: within a Markdown code fence or code span, a quoted line ("> "), a
+ * JSON string, quotes, or a sentence that goes on behind it; nor what has the
+ * name of no tool. What was cut is a call that does not run.
+ */
+
+struct tcall_reader;
+
+/* How calls are written. In these texts a blank stands for any white space or
+ * none, * for anything up to what follows it in the line, ^ for the beginning
+ * of the text, $ for its end, a first ? for what may be missing. */
+typedef struct tcall_text_form {
+    const char *scope;    /* what may stand before the first call */
+    const char *begin;    /* what a call begins with */
+    const char *name_end; /* what follows its name; NULL: an object, or several,
+                             has the members name and arguments */
+    /* Of arguments that are no object: what a name begins and ends with, and
+     * what its value, which is text. key "": Python's, f(a=1). */
+    const char *key, *key_end, *value_end;
+    const char *end; /* what a call ends with */
+} tcall_text_form;
+
+/* A family; forms end with one whose begin is NULL. */
+typedef struct tcall_text_calls {
+    const tcall_text_form *forms;
+    int (*read)(const struct tcall_text_calls *calls,
+                struct tcall_reader *reader, bool cut);
+} tcall_text_calls;
+
+#ifndef TOOLCALL_STATIC
+extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
+extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
+extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
+                                                  * 3.2, 4: [f(a=1)] */
+extern const tcall_text_calls tcall_text_mistral;
+extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
+extern const tcall_text_calls tcall_text_kimi;
+extern const tcall_text_calls tcall_text_deepseek;
+extern const tcall_text_calls tcall_text_glm;
+extern const tcall_text_calls tcall_text_minimax; /* M2 */
+extern const tcall_text_calls tcall_text_gpt_oss;
+/* All that have markers: whatever the model is. */
+extern const tcall_text_calls tcall_text_any;
+#endif
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
@@ -3690,9 +3808,9 @@ typedef struct tcall_agent_desc {
     bool no_parallel;
     bool allow_repeat; /* the same call may be made again in a turn: see
                         * >>loops, and allow_repeat of a tool */
-    /* Calls that a local model writes as text count as calls: see
-     * >>text_calls. */
-    bool text_calls;
+    /* The family of models whose calls in text count, &tcall_text_qwen: for a
+     * server that does not read them. See >>text_calls. */
+    const struct tcall_text_calls *text_calls;
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
@@ -3986,7 +4104,7 @@ typedef struct tcall_mcp_params_ {
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
-    uint8_t jsonrpc, method; /* index, or 255 */
+    uint8_t method; /* index, or 255 */
     char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
@@ -4000,9 +4118,11 @@ typedef struct tcall_mcp {
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
-    char stash[TOOLCALL_MCP_STASH + 1];
     union {
-        tcall_decoder decoder;
+        struct {
+            tcall_decoder decoder;
+            char stash[TOOLCALL_MCP_STASH + 1];
+        } reading;
         tcall_ctx cx; /* while a tool runs, when all is read */
     } at_work;
 } tcall_mcp;
@@ -4947,7 +5067,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -4956,13 +5076,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -5011,7 +5131,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + (__builtin_ctzll(marks) >> 3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -5038,55 +5161,61 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
     }
 }
 
-/* Decoded bytes of a string. */
-static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
-                                  size_t len)
+/* Tells a part of a name or value, if anybody asked for it. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
+    if (s->quiet || at == from)
+        return;
     if (s->named)
-        s->user->name(s, bytes, len, false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, bytes, len);
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
-static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
-                                       size_t len)
+/* A name ends with this part; mostly it is all of it. */
+static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
+                                const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, name, len, true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
-static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
-    for (;;) {
-        const char *from = at;
-        char c;
-        at = tcall_syntax_plain_(s, at, end);
-        if (at > from && !s->quiet)
-            tcall_syntax_decoded_(s, from, (size_t)(at - from));
-        if (at == end || s->halt)
-            return at;
-        c = *at++;
-        if (c == '"') {
-            if (s->named)
-                tcall_syntax_named_(s, at, 0);
-            else
-                tcall_syntax_value_ends_(s, at);
-            return at;
-        }
-        if (c != '\\')
-            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at - 1);
-        c = at < end ? tcall_unescape_(*at) : 0;
-        if (!c) {
-            s->state = TCALL_AT_ESCAPE_;
-            return at;
-        }
-        if (!s->quiet)
-            tcall_syntax_decoded_(s, &c, 1);
-        at++;
+    const char *at = tcall_syntax_plain_(s, from, end);
+    if (s->halt)
+        return at;
+    if (s->named && at < end && *at == '"') {
+        tcall_syntax_named_(s, from, at);
+        return at + 1;
     }
+    tcall_syntax_part_(s, from, at);
+    if (at == end || s->halt)
+        return at;
+    if (*at == '"')
+        tcall_syntax_value_ends_(s, at + 1);
+    else if (*at == '\\')
+        s->state = TCALL_AT_ESCAPE_;
+    else
+        return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL, at);
+    return at + 1;
+}
+
+/* A string begins. */
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
+{
+    s->state = TCALL_AT_STRING_;
+    s->named = named;
+    s->wide = false;
+    if (!s->quiet)
+        s->from = at;
+    return tcall_syntax_string_(s, at + 1, end);
 }
 
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
@@ -5095,8 +5224,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
     s->wide |= len > 1;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, bytes, len);
+    tcall_syntax_part_(s, bytes, bytes + len);
 }
 
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
@@ -5108,7 +5236,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -5120,48 +5248,37 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
-    bool low;
-    s->unit = (uint16_t)(s->unit << 4 | digit);
-    if (digit < 0)
+    uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
+    uint32_t code = unit;
+    s->unit = unit;
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (--s->hex)
+    if (s->within)
         return at + 1;
-    low = (s->unit & 0xFC00) == 0xDC00;
-    if (low != (s->high != 0))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if ((s->unit & 0xFC00) == 0xD800) {
-        s->high = s->unit;
+    if (half == 0xD800) {
+        s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
     }
-    tcall_syntax_character_(s, low ? 0x10000 +
-                                         ((uint32_t)(s->high & 0x3FF) << 10) +
-                                         (s->unit & 0x3FF)
-                                   : s->unit);
+    if (s->high) /* both halves begin with what is none of the character */
+        code += ((uint32_t)s->high << 10) - 0x35FDC00;
     s->high = 0;
+    tcall_syntax_character_(s, code);
     return at + 1;
 }
 
 /* ---- numbers, literals, values ---- */
 
-/* A part of a number or literal. */
-static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
-                               const char *at)
-{
-    if (at > from && !s->quiet)
-        s->user->data(s, from, (size_t)(at - from));
-}
-
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
     const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -5170,14 +5287,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5193,50 +5310,33 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
-    if (c == '"') {
-        s->state = TCALL_AT_STRING_;
-        s->named = s->wide = false;
-        return tcall_syntax_string_(s, at + 1, end);
-    }
+    if (c == '"')
+        return tcall_syntax_quote_(s, at, end, false);
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
+    s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* A name begins. Mostly it is all there and plain, and needs no memory. */
-static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
-                                      const char *end)
-{
-    const char *quote = tcall_syntax_ascii_(at, end);
-    if (quote < end && *quote == '"') {
-        tcall_syntax_named_(s, at, (size_t)(quote - at));
-        return quote + 1;
-    }
-    s->state = TCALL_AT_STRING_;
-    s->named = true;
-    s->wide = false;
-    return at;
-}
-
-/* What stands between tokens, and what follows it at once: a member is one
- * turn. */
+/* Eats what comes next, and what follows it at once: a member is one turn. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
@@ -5244,6 +5344,12 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         return at + 1;
     }
     switch (s->state) {
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_ESCAPE_:
+    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
         if (*at == '}')
             return tcall_syntax_close_(s, at);
@@ -5251,8 +5357,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_NAME_:
         if (*at != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_name_(s, at + 1, end);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+        at = tcall_syntax_quote_(s, at, end, true);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_COLON_:
@@ -5266,7 +5372,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_:
         at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_NEXT_:
@@ -5285,8 +5391,7 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
     if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, byte, 1);
+    tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -5297,17 +5402,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
     s->halt = s->error != TCALL_OK;
-    while (at < end && !s->halt) {
-        switch (s->state) {
-        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
-        case TCALL_AT_ESCAPE_:
-        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
-        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
-        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
-        default: at = tcall_syntax_turn_(s, at, end);
-        }
-    }
+    while (at < end && !s->halt)
+        at = tcall_syntax_turn_(s, at, end);
     if (s->raw)
         tcall_syntax_raw_ends_(s, at);
     return (size_t)(at - bytes);
@@ -5396,45 +5492,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -5442,8 +5547,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 
@@ -5786,6 +5891,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -5797,15 +5903,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -5827,10 +5944,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -5864,8 +5979,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -5888,26 +6003,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -5943,29 +6063,30 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -5987,7 +6108,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -5998,18 +6120,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM
@@ -6030,16 +6151,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -6048,37 +6166,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -6109,6 +6223,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)
@@ -6122,7 +6237,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */
@@ -6145,13 +6260,14 @@ static int tcall_read_error_(int error)
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *syntax = &decoder->syntax;
-    bool ended = syntax->error != TCALL_OK;
     size_t at = 0;
     int error;
+    if (syntax->error)
+        return decoder->error;
     while (at < len && !syntax->error) /* it halts at the end of the object */
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error && !ended)
+    if (syntax->error)
         decoder->error = tcall_read_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);
@@ -6189,10 +6305,10 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -6362,6 +6478,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
     return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
+    bool nuls;
+    if (*string != '"')
+        return text;
+    text.len = tcall_decode_(to, to, end);
+    nuls = text.len && memchr(to, 0, text.len) != NULL;
+    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    to += text.len;
+    memset(to, ' ', (size_t)(end + 1 - to));
+    to[0] = 0;
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return text;
+}
+
 /* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
@@ -6453,6 +6589,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
@@ -6463,13 +6602,22 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
+    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    char decoded[4];
+    if (bytes.end)
+        return tcall_hash_more_(hash,
+                                tcall_slice_(at, (size_t)(bytes.end - at)));
+    for (;; run = at) {
+        size_t len;
+        while (*at && *at != '"' && *at != '\\')
+            at++;
+        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
+        if (*at != '\\' || !tcall_text_escape_len_(at))
+            return hash;
+        len = tcall_text_char_(&at, decoded);
+        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
     }
-    return hash;
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -6548,6 +6696,15 @@ TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
         text = tcall_text_after_(
             tcall_text_skip_(object ? tcall_text_value_(text) : text));
     return count;
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
 }
 
 /* Returns whether two values are equal, but for what is in them. */
@@ -6778,7 +6935,7 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
-    tcall_tok *t = s->tok + s->tokens - 1;
+    tcall_tok_ *t = s->tok + s->tokens - 1;
     t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
@@ -6816,7 +6973,7 @@ static void tcall_scan_token_open_(tcall_scan *s)
 
 static void tcall_scan_token_close_(tcall_scan *s, const char *p)
 {
-    tcall_tok *t;
+    tcall_tok_ *t;
     if (s->tokens > s->tok_cap)
         return;
     t = s->tok + s->super;
@@ -7439,11 +7596,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
  * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
 
 /* Turns the token at i into ours; those before it are. Its mark becomes the
  * container around it. */
-static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
 {
     jsmntok_t made;
     const char *start;
@@ -7474,7 +7631,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
 
 /* Makes the tokens of a text that the scanner accepted. jsmn wants something
  * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
 {
     jsmn_parser parser;
     jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
@@ -7493,7 +7650,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
         tcall_jsmn_token_(tok, i, text.ptr);
     /* from the end, so that what is inside a container comes before it */
     while (--i > 0) {
-        tcall_tok *around = tok + tok[i].mark;
+        tcall_tok_ *around = tok + tok[i].mark;
         if (around->span == 1)
             tok[i].type |= TCALL_LAST_;
         around->span += tok[i].span;
@@ -7505,7 +7662,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
 /* Makes a token of each value and key of a text if all fit; scan->tokens is
  * how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     int error = tcall_scan_text_(scan, text);
     if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
@@ -7518,7 +7675,7 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
     scan->text = text.ptr;
@@ -7532,193 +7689,195 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 
 /* ==========================================================================
  * >>json
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
  */
+
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
+{
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
+}
 
 TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
-    tcall_json v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
+    return tcall_json_of_(NULL, NULL);
 }
 
-TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
-                                            const tcall_tok *tok)
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 {
-    tcall_json v;
-    v.text = text;
-    v.tok = tok;
-    return v;
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
 }
 
-tcall_type tcall_json_type(tcall_json v)
+/* ---- parsing ---- */
+
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
+
+/* Puts a hash into the table. Returns whether it was there. */
+static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
+                             bool add)
 {
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+    while (seen[slot] && seen[slot] != hash)
+        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+    if (seen[slot])
+        return true;
+    seen[slot] = add ? hash : 0;
+    return false;
 }
 
-TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+static const char *tcall_json_after_(const char *key)
 {
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
 }
 
-/* Whether two keys, the first of len bytes, are the same. */
-static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
-                                    int len, const tcall_tok *other)
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
+static const char *tcall_json_twice_(const char *object)
 {
-    return len == other->end - other->start &&
-           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
-}
-
-/* The key that stands twice. The marks of the object's own tokens serve as the
- * hash table: there are at least twice as many of them as keys. Too many
- * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
-{
-    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
-    int probes = 32;
-    for (key = first; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        slot = first +
-               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
-        for (probes += 8; slot->mark; probes--) {
-            if (probes == 0 ||
-                tcall_json_same_(text, key, len, object + slot->mark))
-                return key;
-            if (++slot == end)
-                slot = first;
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            if (!room && !rest)
+                rest = key;
+            if (tcall_json_seen_(seen, hash, room > 0)) {
+                if (tcall_text_find_(object, key) != key)
+                    return key;
+            } else if (room) {
+                room--;
+            }
         }
-        slot->mark = (int)(key - object);
     }
-    for (slot = first; slot < end; slot++)
-        slot->mark = 0;
     return NULL;
 }
 
-/* A scalar or a key that is not as plain as most. */
-static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
+/* Refuses what is JSON and yet no value: returns the error, and its place. */
+static int tcall_json_odd_(const char *at, const char *end, const char **where)
 {
-    char *p = text + t->start;
-    size_t len = (size_t)(t->end - t->start);
-    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
-        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
-                                                         : TCALL_E_RANGE;
-    len = tcall_decode_(p, p, p + len);
-    t->end = t->start + (int)len;
-    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
-}
-
-/* The second half of parsing, when the scanner has made the tokens; from the
- * end, so that what is within an object comes first. *at: where an error
- * stands. */
-TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                                     bool refuse_nul, size_t *at)
-{
-    tcall_tok *t = tok + count, *twice;
-    int r = TCALL_OK;
-    while (t > tok) {
-        int type = (--t)->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3) {
-            twice = tcall_find_duplicate_key_(text, t);
-            if (twice) {
-                t = twice;
-                r = TCALL_E_DUPLICATE;
-                break;
-            }
-        } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_NEEDS_DECODE_)
-                r = tcall_json_decode_(text, t, refuse_nul);
-            if (r < 0)
-                break;
-            text[t->end] = 0;
+    const char *next, *twice;
+    for (; at < end; at = next) {
+        bool scalar = tcall_text_scalar_(at, at + 1) == at;
+        next = scalar ? tcall_text_skip_(at) : at + 1;
+        *where = at;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
+            !tcall_num_in_range_(tcall_text_verbatim_(at)))
+            return TCALL_E_RANGE;
+        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        if (twice) {
+            *where = twice + 1;
+            return TCALL_E_DUPLICATE;
         }
     }
-    if (r < 0)
-        *at = (size_t)t->start;
-    return r;
+    return TCALL_OK;
 }
 
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need)
+/* Takes the white space out of a text and ends it. */
+static void tcall_json_compact_(char *text, const char *end)
 {
-    tcall_scan scan;
-    size_t at;
-    int r;
-    *out = tcall_json_none_();
-    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
-    at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
-        r = TCALL_E_MEMORY;
-        at = scan.tokens;
+    const char *at = text;
+    while (at < end) {
+        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
+        size_t len = (size_t)(to - at);
+        if (!tcall_is_space_(*at)) {
+            memmove(text, at, len);
+            text += len;
+        }
+        at = to;
     }
-    if (r == TCALL_OK)
-        r = tcall_json_finish_(text, tok, (int)scan.tokens, false, &at);
-    if (need)
-        *need = at;
+    *text = 0;
+}
+
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
+int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
+{
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
+    *out = tcall_json_none_();
+    if (r == TCALL_OK) {
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
+    }
+    if (at)
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    *out = tcall_json_cursor_(text, tok);
-    return (int)scan.tokens;
+    tcall_json_compact_(text, end);
+    *out = tcall_json_of_(text, NULL);
+    return TCALL_OK;
+}
+
+/* ---- getters ---- */
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
 tcall_json tcall_json_first(tcall_json v)
 {
-    tcall_type type = tcall_json_type(v);
-    if (type < TCALL_ARRAY || v.tok->span == 1)
-        return tcall_json_none_();
-    return tcall_json_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+    return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
 }
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.tok || v.tok->type & TCALL_LAST_)
-        return tcall_json_none_();
-    return tcall_json_cursor_(
-        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+    if (!v.at)
+        return v;
+    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
 tcall_str tcall_json_key(tcall_json v)
 {
-    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok - 1);
-}
-
-static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
-{
-    const tcall_tok *t = object.tok, *end;
-    if (tcall_json_type(object) == TCALL_OBJECT)
-        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
-            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
-                return tcall_json_cursor_(object.text, t + 1);
-    return tcall_json_none_();
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    return tcall_json_find_(object, tcall_str_of(key));
+    bool has = tcall_json_type(object) == TCALL_OBJECT;
+    return tcall_json_here_(
+        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    const tcall_tok *t = array.tok, *end;
-    if (tcall_json_type(array) == TCALL_ARRAY)
-        for (end = t + t->span, t++; t < end; t += t->span)
-            if (index-- == 0)
-                return tcall_json_cursor_(array.text, t);
-    return tcall_json_none_();
+    tcall_json v = tcall_json_none_();
+    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
+        for (v = tcall_json_first(array); v.at && index; index--)
+            v = tcall_json_next(v);
+    return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    tcall_json i;
-    int n = 0;
-    for (i = tcall_json_first(v); i.tok; i = tcall_json_next(i))
-        n++;
-    return n;
+    return v.at ? (int)tcall_text_count_(v.at) : 0;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -7726,12 +7885,13 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok);
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
+                                : tcall_text_verbatim_(v.at);
 }
 
 const char *tcall_json_string(tcall_json v, const char *fallback)
 {
-    return tcall_json_type(v) == TCALL_STRING ? v.text + v.tok->start
+    return tcall_json_type(v) == TCALL_STRING ? tcall_text_decode_(v.at).ptr
                                               : fallback;
 }
 
@@ -7739,7 +7899,7 @@ bool tcall_json_bool(tcall_json v, bool fallback)
 {
     if (tcall_json_type(v) != TCALL_BOOL)
         return fallback;
-    return v.text[v.tok->start] == 't';
+    return *v.at == 't';
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -7748,7 +7908,7 @@ int64_t tcall_json_int64(tcall_json v, int64_t fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
         return fallback;
     return out;
@@ -7766,7 +7926,7 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
         out > LONG_MAX)
         return fallback;
@@ -7779,8 +7939,198 @@ double tcall_json_double(tcall_json v, double fallback)
     double out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     return tcall_num_double_(&n, &out) ? out : fallback;
+}
+
+/* ==========================================================================
+ * >>tree
+ *
+ * The scanner makes the tokens while it recognises the text. What is left to
+ * do goes over the tokens once: strings are decoded where they lie, scalars
+ * get a NUL behind them, keys that stand twice are found.
+ */
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_none_(void)
+{
+    tcall_tree_ v;
+    v.text = NULL;
+    v.tok = NULL;
+    return v;
+}
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_cursor_(const char *text,
+                                             const tcall_tok_ *tok)
+{
+    tcall_tree_ v;
+    v.text = text;
+    v.tok = tok;
+    return v;
+}
+
+tcall_type tcall_tree_type_(tcall_tree_ v)
+{
+    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+}
+
+TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok_ *tok)
+{
+    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+}
+
+/* Whether two keys, the first of len bytes, are the same. */
+static inline bool tcall_tree_same_(const char *text, const tcall_tok_ *key,
+                                    int len, const tcall_tok_ *other)
+{
+    return len == other->end - other->start &&
+           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
+}
+
+/* The key that stands twice. The marks of the object's own tokens serve as the
+ * hash table: there are at least twice as many of them as keys. Too many
+ * collisions count as a duplicate: they do not come by chance. */
+static tcall_tok_ *tcall_find_duplicate_key_(const char *text,
+                                             tcall_tok_ *object)
+{
+    tcall_tok_ *first = object + 1, *end = object + object->span, *key, *slot;
+    int probes = 32;
+    for (key = first; key < end; key += 1 + key[1].span) {
+        int len = key->end - key->start;
+        slot = first +
+               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
+        for (probes += 8; slot->mark; probes--) {
+            if (probes == 0 ||
+                tcall_tree_same_(text, key, len, object + slot->mark))
+                return key;
+            if (++slot == end)
+                slot = first;
+        }
+        slot->mark = (int)(key - object);
+    }
+    for (slot = first; slot < end; slot++)
+        slot->mark = 0;
+    return NULL;
+}
+
+/* A scalar or a key that is not as plain as most. */
+static int tcall_tree_decode_(char *text, tcall_tok_ *t, bool refuse_nul)
+{
+    char *p = text + t->start;
+    size_t len = (size_t)(t->end - t->start);
+    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
+        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
+                                                         : TCALL_E_RANGE;
+    len = tcall_decode_(p, p, p + len);
+    t->end = t->start + (int)len;
+    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
+}
+
+/* The second half of parsing, when the scanner has made the tokens; from the
+ * end, so that what is within an object comes first. *at: where an error
+ * stands. */
+TCALL_SHARED_ int tcall_tree_finish_(char *text, tcall_tok_ *tok, int count,
+                                     bool refuse_nul, size_t *at)
+{
+    tcall_tok_ *t = tok + count, *twice;
+    int r = TCALL_OK;
+    while (t > tok) {
+        int type = (--t)->type & TCALL_TYPE_;
+        if (type == TCALL_OBJECT && t->span > 3) {
+            twice = tcall_find_duplicate_key_(text, t);
+            if (twice) {
+                t = twice;
+                r = TCALL_E_DUPLICATE;
+                break;
+            }
+        } else if (type < TCALL_ARRAY) {
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_tree_decode_(text, t, refuse_nul);
+            if (r < 0)
+                break;
+            text[t->end] = 0;
+        }
+    }
+    if (r < 0)
+        *at = (size_t)t->start;
+    return r;
+}
+
+int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len, tcall_tok_ *tok,
+                      size_t cap, size_t *need)
+{
+    tcall_scan scan;
+    size_t at;
+    int r;
+    *out = tcall_tree_none_();
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
+    at = scan.pos;
+    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
+        r = TCALL_E_MEMORY;
+        at = scan.tokens;
+    }
+    if (r == TCALL_OK)
+        r = tcall_tree_finish_(text, tok, (int)scan.tokens, false, &at);
+    if (need)
+        *need = at;
+    if (r < 0)
+        return r;
+    *out = tcall_tree_cursor_(text, tok);
+    return (int)scan.tokens;
+}
+
+tcall_tree_ tcall_tree_first_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type < TCALL_ARRAY || v.tok->span == 1)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+}
+
+tcall_tree_ tcall_tree_next_(tcall_tree_ v)
+{
+    if (!v.tok || v.tok->type & TCALL_LAST_)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(
+        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+}
+
+tcall_str tcall_tree_key_(tcall_tree_ v)
+{
+    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok - 1);
+}
+
+static tcall_tree_ tcall_tree_find_(tcall_tree_ object, tcall_str key)
+{
+    const tcall_tok_ *t = object.tok, *end;
+    if (tcall_tree_type_(object) == TCALL_OBJECT)
+        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
+            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
+                return tcall_tree_cursor_(object.text, t + 1);
+    return tcall_tree_none_();
+}
+
+tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key)
+{
+    return tcall_tree_find_(object, tcall_str_of(key));
+}
+
+tcall_str tcall_tree_str_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type == TCALL_MISSING || type > TCALL_STRING)
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok);
+}
+
+int tcall_tree_count_(tcall_tree_ v)
+{
+    tcall_tree_ i;
+    int n = 0;
+    for (i = tcall_tree_first_(v); i.tok; i = tcall_tree_next_(i))
+        n++;
+    return n;
 }
 
 /* ==========================================================================
@@ -7822,9 +8172,7 @@ typedef struct tcall_lenient_ {
     tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    uint32_t fixes;
-    int error;
-    size_t where; /* offset of the error, else of the first fix */
+    tcall_lenient_result_ *out;
 } tcall_lenient_;
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
@@ -7832,17 +8180,17 @@ typedef struct tcall_lenient_ {
 /* The first error stays. */
 static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    if (text->error)
+    if (text->out->error)
         return;
-    text->where = (size_t)(text->at - text->start);
-    text->error = error;
+    text->out->at = (size_t)(text->at - text->start);
+    text->out->error = error;
 }
 
 static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!text->fixes && !text->error)
-        text->where = (size_t)(text->at - text->start);
-    text->fixes |= fix;
+    if (!text->out->fixes && !text->out->error)
+        text->out->at = (size_t)(text->at - text->start);
+    text->out->fixes |= fix;
 }
 
 /* ---- feeding ---- */
@@ -7869,7 +8217,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
     if (s->error) {
         tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += eaten;
+            text->out->at += eaten;
     }
 }
 
@@ -8008,12 +8356,6 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
                                    TCALL_FIX_TAG);
 }
 
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
-}
-
 /* Whether nothing is left but what may be around the value: where that is open,
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
@@ -8022,7 +8364,8 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
     bool cut;
     do
         tcall_lenient_blank_(text);
-    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    while (tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE) ||
+           tcall_lenient_tag_(text));
     cut = text->next < 0;
     text->at = from;
     tcall_lenient_blank_(text);
@@ -8060,31 +8403,24 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
     text->at++;
 }
 
-/* Returns the length of what can be copied at once: one byte or escape, and
- * after it all that is plain. */
-static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
-{
-    const char *at = text->at;
-    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
-    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
-           (unsigned char)*at >= 0x20)
-        at++;
-    return (size_t)(at - text->at);
-}
-
 /* Reads the inside of a string up to its closing quote or the end. */
 static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
 {
-    while (text->at < text->end && !text->error &&
+    while (text->at < text->end && !text->out->error &&
            !tcall_lenient_sees_(text, quote)) {
+        const char *to = text->at;
         if (tcall_lenient_sees_(text, "\\'")) {
             tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
             text->at++;
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else {
-            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
+        } else { /* one byte or escape, and all that is plain after it */
+            to += *to == '\\' && to + 1 < text->end ? 2 : 1;
+            while (to < text->end && *to != *quote && *to != '"' &&
+                   *to != '\\' && (unsigned char)*to >= 0x20)
+                to++;
+            tcall_lenient_copy_(text, (size_t)(to - text->at));
         }
     }
 }
@@ -8288,7 +8624,8 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
         tcall_lenient_blank_(text);
-        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+        if (!(text->out->fixes & TCALL_FIX_FENCE) &&
+            tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
@@ -8300,28 +8637,26 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
                                  const char *to)
 {
+    static const char marks[] = "{}[]:,\"'";
+    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
+    bool blanks = !(text->out->fixes & inexact), escaped = false;
     const char *at = text->at;
     char quote = 0;
-    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
     for (; value < to; value++, at++) {
         const char *one = value, *other = at;
-        while (!quote && !exact && tcall_is_space_(*value))
+        while (blanks && !quote && tcall_is_space_(*value))
             value++;
-        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
             at++;
         if (at == text->end || *at != *value)
             return false;
         /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
-            !strchr("{}[]:,\"'", *at))
+        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
+            !strchr(marks, *at))
             return false;
-        if (quote && *value == '\\') {
-            value++;
-            if (++at == text->end || *at != *value)
-                return false;
-        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
-            quote = (char)(quote ? 0 : *value);
-        }
+        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
+            quote = (char)(quote ? 0 : *at);
+        escaped = quote && !escaped && *at == '\\';
     }
     tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
     text->at = at;
@@ -8349,7 +8684,7 @@ static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
             repeats = false;
         } else if (tcall_lenient_tag_(text)) {
             repeats = false;
-        } else if (!tcall_lenient_fence_(text)) {
+        } else if (!tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             break;
         }
     }
@@ -8381,7 +8716,7 @@ static void tcall_lenient_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_lenient_user_ = {
+static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
     NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
 
 /* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
@@ -8426,15 +8761,18 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
-        tcall_lenient_put_(text, "\"", 1);
-        if (!text->error && text->at == text->end) {
-            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
-                                  TCALL_E_BAD_KEY);
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
-        text->at = slash;
-        text->error = TCALL_OK;
-        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        tcall_lenient_put_(text, "\"", 1);
+        if (text->out->error || text->at < text->end)
+            text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
+        text->out->error = TCALL_OK;
+        tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                              TCALL_E_BAD_KEY);
         return;
     }
     do {
@@ -8444,10 +8782,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && text->state->state != TCALL_AT_DONE_);
-    if (!text->error)
+    } while (!text->out->error && text->state->state != TCALL_AT_DONE_);
+    if (!text->out->error)
         tcall_lenient_after_(text, from, to);
-    if (!text->error)
+    if (!text->out->error)
         tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
                               TCALL_E_NOT_OBJECT);
 }
@@ -8463,24 +8801,21 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
                                       tcall_feed_ feed)
 {
     tcall_lenient_ text;
-    text.start = text.at = bytes.ptr ? bytes.ptr : "";
-    text.end = text.start + bytes.len;
+    memset(out, 0, sizeof *out);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.state = text.into = into;
     text.feed = feed;
-    text.fixes = 0;
-    text.error = TCALL_OK;
-    text.where = 0;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    text.out = out;
     tcall_lenient_before_(&text);
-    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+    if (text.next >= 0 || out->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_lenient_value_(&text);
     } else {
         tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
         tcall_lenient_put_(&text, "{}", 2);
     }
-    out->fixes = text.fixes;
-    out->at = text.where;
-    return out->error = text.error;
+    return out->error;
 }
 
 #else
@@ -8528,7 +8863,7 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ = {
+static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
     NULL, tcall_rewritten_begin_, NULL, NULL};
 
 static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
@@ -8553,7 +8888,7 @@ static bool tcall_scan_is_object_(tcall_scan *scan)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok *tok, size_t cap,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
                                     tcall_lenient_result_ *result)
 {
     int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
@@ -8577,7 +8912,7 @@ static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok *tok, size_t count,
+                                  char *out, tcall_tok_ *tok, size_t count,
                                   tcall_lenient_result_ *result)
 {
     if (result->fixes) {
@@ -8586,7 +8921,7 @@ static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
     } else {
         memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -8595,8 +8930,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     tcall_rewritten_ to;
     tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
@@ -8613,7 +8948,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = result.at;
     return error < 0 ? error : (int)count;
@@ -9177,9 +9512,56 @@ int tcall_write_unquote(tcall_writer *writer)
     return tcall_write_char_(writer, '"');
 }
 
-/* ---- parsed values ---- */
+/* ---- values ---- */
 
-/* What checking with coercion decided about a value (tcall_tok.mark). */
+/* Writes a string as it was before it was decoded, if it was, and with no more
+ * escapes than it needs. */
+static void tcall_write_decoded_(tcall_writer *writer, const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_write_char_(writer, '"');
+    while (at < end) {
+        const char *plain = at;
+        if (*string == '"')
+            at = (const char *)memchr(at, '\\', (size_t)(end - at));
+        else
+            at = NULL;
+        at = at ? at : end;
+        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        if (at < end) {
+            char bytes[4];
+            size_t len = tcall_text_char_(&at, bytes);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+        }
+    }
+    tcall_write_char_(writer, '"');
+}
+
+int tcall_write_json(tcall_writer *writer, tcall_json value)
+{
+    const char *at = value.at, *end;
+    if (!at)
+        return tcall_write_null(writer);
+    tcall_write_comma_(writer);
+    for (end = tcall_text_skip_(at); at < end;) {
+        const char *run = at;
+        if (tcall_text_is_string_(at)) {
+            tcall_write_decoded_(writer, at);
+            at = tcall_text_string_end_(at);
+            continue;
+        }
+        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
+            at++;
+        tcall_write_bytes(writer, run, (size_t)(at - run));
+        at = tcall_text_space_(at);
+    }
+    return writer->error;
+}
+
+/* ---- tokens ---- */
+
+/* What checking with coercion decided about a value (tcall_tok_.mark). */
 enum {
     TCALL_MARK_NONE_,
     TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
@@ -9189,7 +9571,7 @@ enum {
 
 /* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok *tok)
+                                       const tcall_tok_ *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
@@ -9204,7 +9586,7 @@ TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
 static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok *tok)
+                               const tcall_tok_ *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
@@ -9220,10 +9602,10 @@ static bool tcall_write_token_(tcall_writer *writer, const char *text,
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *writer, tcall_json value)
+int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *tok = value.tok;
+    const tcall_tok_ *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
         return tcall_write_null(writer);
@@ -12172,7 +12554,7 @@ typedef struct tcall_ev_ {
     const tcall_node_ *program;
     tcall_check *check;
     const char *text; /* of the value */
-    tcall_tok *tok;   /* the value's own is the first */
+    tcall_tok_ *tok;  /* the value's own is the first */
     tcall_ev_frame_ *frame;
     size_t pad, size; /* of the scratch memory */
     uint32_t depth;   /* frames */
@@ -12424,7 +12806,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
     tcall_writer w;
     tcall_writer_init(&w, text,
                       (size_t)((char *)e->check->memory + e->size - text));
-    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_tree_(&w, tcall_tree_cursor_(e->text, &e->tok[a]));
     tcall_write_char_(&w, ' '); /* where a number ends */
     e->steps -= (int32_t)(w.len / 16);
     return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
@@ -12497,8 +12879,8 @@ static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
     uint32_t count = 0;
     size_t i;
     if (f->type != TCALL_STRING)
-        return (uint32_t)tcall_json_count(
-            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+        return (uint32_t)tcall_tree_count_(
+            tcall_tree_cursor_(e->text, &e->tok[f->tok]));
     for (i = 0; i < s.len; i++)
         count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
     return count;
@@ -13009,7 +13391,7 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
 
 /* Checks a value against the schema at a node. */
 TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
-                                         tcall_json value, tcall_check *check)
+                                         tcall_tree_ value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -13024,7 +13406,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     e.check = check;
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
-    e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.tok = (tcall_tok_ *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
     e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     e.size = check->memory ? check->size : 0;
@@ -13041,7 +13423,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     return e.error;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
+int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                        tcall_check *check)
 {
     return tcall_schema_check_at_(s, 0, value, check);
@@ -13122,9 +13504,9 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *writer, tcall_json value)
+static void tcall_say_value_(tcall_writer *writer, tcall_tree_ value)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
         tcall_write_text(writer, "the property name ");
@@ -13155,27 +13537,27 @@ static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 }
 
 /* That of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
-                               const tcall_tok *tok)
+static void tcall_say_pointer_(tcall_writer *writer, tcall_tree_ value,
+                               const tcall_tok_ *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
     while (value.tok && value.tok < tok) {
         uint32_t index = 0;
-        value = tcall_json_first(value);
+        value = tcall_tree_first_(value);
         for (; value.tok && value.tok + value.tok->span <= tok; index++)
-            value = tcall_json_next(value);
+            value = tcall_tree_next_(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
-            tcall_say_name_(writer, tcall_json_key(value));
+            tcall_say_name_(writer, tcall_tree_key_(value));
         else
             tcall_say_count_(writer, index);
     }
 }
 
 /* "path": that of a token. */
-static void tcall_write_path_(tcall_writer *writer, tcall_json value,
-                              const tcall_tok *tok)
+static void tcall_write_path_(tcall_writer *writer, tcall_tree_ value,
+                              const tcall_tok_ *tok)
 {
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -13219,9 +13601,9 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 typedef struct tcall_fault_ {
     tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
-    tcall_json root, value; /* what was checked; what is wrong within */
-    uint32_t node, parent;  /* the keyword's node, and its schema's */
-    uint32_t end;           /* the node after that schema */
+    tcall_tree_ root, value; /* what was checked; what is wrong within */
+    uint32_t node, parent;   /* the keyword's node, and its schema's */
+    uint32_t end;            /* the node after that schema */
     uint32_t count;
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
@@ -13240,7 +13622,7 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 }
 
 static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
@@ -13248,7 +13630,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
-    fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
+    fault.value = tcall_tree_cursor_(value.text, value.tok + error->tok);
     fault.node = error->node;
     fault.count = error->count;
     fault.keyword = (int)error->keyword;
@@ -13302,7 +13684,7 @@ static void tcall_say_types_(tcall_writer *writer, uint32_t types)
  * and the path says which one it is. */
 static const char *tcall_fault_is_(const tcall_fault_ *fault)
 {
-    tcall_type type = tcall_json_type(fault->value);
+    tcall_type type = tcall_tree_type_(fault->value);
     return type == TCALL_NULL || type >= TCALL_ARRAY
                ? "not allowed here"
                : tcall_type_words_[type - TCALL_NULL];
@@ -13532,7 +13914,7 @@ static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
     uint32_t limit = tcall_fault_limit_(fault, bound);
     if (noun)
         tcall_say_counted_(writer, fault->schema->program[limit].arg,
-                           tcall_json_type(fault->value));
+                           tcall_tree_type_(fault->value));
     else
         tcall_say_own_(writer, fault, limit);
 }
@@ -13559,16 +13941,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_fault_ *fault = (tcall_fault_ *)of;
     tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
-    tcall_json value = fault->value;
+    tcall_tree_ value = fault->value;
     switch (letter) {
     case 'v': tcall_say_value_(writer, value); break;
-    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 'k': tcall_say_quoted_(writer, tcall_tree_key_(value)); break;
     case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
     case 'T':
         tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
         break;
     case 'n':
-        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        tcall_say_counted_(writer, fault->count, tcall_tree_type_(value));
         break;
     case 'o': tcall_say_own_(writer, fault, fault->node); break;
     case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
@@ -13622,7 +14004,7 @@ static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
  * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error,
                                     bool remedy)
 {
@@ -13633,7 +14015,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_json value,
+                                 const tcall_schema *schema, tcall_tree_ value,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
@@ -13651,7 +14033,7 @@ int tcall_write_validation_error(tcall_writer *writer,
 }
 
 int tcall_write_validation_errors(tcall_writer *writer,
-                                  const tcall_schema *schema, tcall_json value,
+                                  const tcall_schema *schema, tcall_tree_ value,
                                   const tcall_check *check)
 {
     size_t i;
@@ -13661,12 +14043,12 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-int tcall_write_coercions(tcall_writer *writer, tcall_json value)
+int tcall_write_coercions(tcall_writer *writer, tcall_tree_ value)
 {
     int i;
     tcall_write_open(writer, '[');
     for (i = 0; value.tok && i < value.tok->span; i++) {
-        const tcall_tok *tok = value.tok + i;
+        const tcall_tok_ *tok = value.tok + i;
         if (tok->mark == TCALL_MARK_NONE_)
             continue;
         tcall_write_open(writer, '{');
@@ -17137,8 +17519,8 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  */
 
 /* Sends an event about a call, unless nobody listens. */
-TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
-                                    tcall_event_kind kind, tcall_str text)
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -17182,13 +17564,10 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
     return r;
 }
 
-int tcall_release(tcall *tc, tcall_call *call)
+/* Gives back what a call holds that is not under way. */
+TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    if (cx->at_work || call->is_agents)
-        return TCALL_E_USAGE;
-    if (cx->end)
-        cx->end(call);
     tcall_forget_(call);
     call->other = NULL;
     cx->services = NULL;
@@ -17197,6 +17576,15 @@ int tcall_release(tcall *tc, tcall_call *call)
         tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
+}
+
+int tcall_release(tcall *tc, tcall_call *call)
+{
+    if (call->cx.at_work || call->is_agents)
+        return TCALL_E_USAGE;
+    if (call->cx.end)
+        call->cx.end(call);
+    tcall_let_go_(tc, call);
     return TCALL_OK;
 }
 
@@ -17264,11 +17652,28 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
         call->fixes = args.fixes;
     held = tcall_hydrate_hold_(block, gap, args.used);
     /* What was parsed has moved with its memory. */
-    call->args.text = held + (args.root.text - gap);
-    call->args.tok =
-        (const tcall_tok *)(const void *)(held +
-                                          ((const char *)args.root.tok - gap));
+    call->tree.text = held + (args.root.text - gap);
+    call->tree.tok =
+        (const tcall_tok_ *)(const void *)(held +
+                                           ((const char *)args.root.tok - gap));
     return TCALL_OK;
+}
+
+/* Writes what was read as the checked text, in the place of what it was read
+ * to, which only sentences about faults still need: then beside that. */
+static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+{
+    tcall_block *block = &tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_tree_(&out, call->tree);
+    tcall_write_bytes(&out, "", 1);
+    if (!tcall_block_room_(block, out.len))
+        return TCALL_E_MEMORY;
+    if (!call->faults)
+        tcall_block_back_(block, base);
+    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
+    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Compiles a schema into the end of the block. */
@@ -17302,7 +17707,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 /* Checks with the free part of the block as scratch memory. */
 TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
                                      const tcall_schema *schema,
-                                     tcall_json value, tcall_check *check)
+                                     tcall_tree_ value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(block, 0, &check->size);
@@ -17321,7 +17726,7 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     check.errors = call->fault;
     check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
+    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
     call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
@@ -17334,21 +17739,21 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
 TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t base)
+                                                  size_t *base)
 {
     tcall_block *block = &tc->block;
-    tcall_json marked = call->args;
     tcall_writer out;
     size_t len;
     tcall_hydrate_writer_(block, &out);
-    tcall_write_json(&out, marked);
+    tcall_write_tree_(&out, call->tree);
     len = out.len;
     out.last = 0;
-    tcall_write_coercions(&out, marked);
+    tcall_write_coercions(&out, call->tree);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, base);
+    tcall_block_back_(block, *base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    *base = block->high;
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
@@ -17372,13 +17777,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
  * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
                                 const tcall_shape *node)
 {
     unsigned types = node->types, wanted;
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     /* the token is ours: the call was parsed for this */
-    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
     int mark = TCALL_MARK_DROP_;
     if (type == TCALL_NULL) {
         if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
@@ -17389,7 +17794,7 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
         wanted = (types & 3) | (types >> 1 & 0x3C) |
                  (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
         if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
             return false;
     }
     tok->mark = mark;
@@ -17400,14 +17805,14 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
 typedef struct tcall_coerce_level_ {
     const tcall_object *object; /* or, of a list: */
     const tcall_shape *item;
-    const tcall_tok *end;
+    const tcall_tok_ *end;
 } tcall_coerce_level_;
 
 /* Returns the node of a member or item that a level has, or NULL. */
 static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_json value)
+                                             tcall_tree_ value)
 {
-    tcall_str key = tcall_json_key(value);
+    tcall_str key = tcall_tree_key_(value);
     const char *name;
     unsigned i;
     if (level->item)
@@ -17421,10 +17826,10 @@ static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
 
 /* Opens a level where a value has parts with a shape. Returns whether it did.
  */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
                                const tcall_shape *node)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     level->object = NULL;
     level->item = NULL;
     level->end = value.tok ? value.tok + value.tok->span : NULL;
@@ -17437,7 +17842,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
 
 /* Marks what is to be coerced in the arguments, value after value. Returns how
  * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
                               const tcall_object *shape)
 {
     tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
@@ -17473,7 +17878,7 @@ TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
     call->coercions = 0;
     if (!tc->desc.strict_types)
         call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
+            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
 }
 
 #else
@@ -17494,23 +17899,11 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Lets the decoder read what is written. A misfit does not end that: the
- * decoder keeps it. */
-static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
-{
-    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
-    return (int)len;
-}
-
-/* Lets the decoder read the arguments, which were parsed. */
+/* Lets the decoder read the checked text. */
 static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
 {
-    tcall_writer writer;
-    char piece[64];
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
+    tcall_str text = tcall_text_verbatim_(call->args.at);
+    tcall_decoder_feed(decoder, text.ptr, text.len);
 }
 
 #else
@@ -17614,27 +18007,40 @@ static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+/* Coerces and checks what was read. *base: of the block, before it was. */
+static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
 {
-    const tcall_object *shape = call->tool->shape;
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
+    bool shape = call->tool->shape != NULL;
+    int r = TCALL_OK;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (shape)
+        return r;
+    if (shape)
         tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && shape)
+    if (r < 0 || !call->coercions)
+        return r;
+    r = tcall_hydrate_rewrite_(tc, call, base);
+    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
+}
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
+    if (r < 0)
+        return r;
+    if (tcall_is_checked_(call->tool))
+        r = tcall_hydrate_values_(tc, call, &base);
+    text = tcall_hydrate_text_(tc, call, base);
+    r = r < 0 ? r : text;
+    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
+        return r;
+    if (call->tool->shape)
         r = tcall_hydrate_decode_(tc, call);
+    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+        r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -17646,7 +18052,7 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_write_misfit_error_(out, call, index);
     else
-        tcall_write_validation_error(out, &call->schema, call->args,
+        tcall_write_validation_error(out, &call->schema, call->tree,
                                      &call->fault[index]);
 }
 
@@ -17657,7 +18063,7 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
                          true);
 }
 
@@ -17908,30 +18314,33 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->call->args;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++)
-        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
     return false;
 }
 
 /* Masks in a text of the tool, in its place, what hooks injected: nobody else
  * is to see it. Returns how long the text is then. */
-TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
-                                                 tcall_str text)
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->injected;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++) {
-        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
-        if (!(value.tok->type & TCALL_KEY_) &&
-            tcall_json_type(value) == TCALL_STRING &&
-            !tcall_was_asked_(cx, tcall_json_str(value)))
+    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
             text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
-                                        tcall_json_str(value).ptr);
+                                        tcall_text_decode_(at).ptr);
     }
     return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
 }
 
 /* Tells what the tool says. Where something was injected a copy is told; what
@@ -17940,7 +18349,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.tok) {
+    if (cx->injected.at) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18188,6 +18597,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     if (error < 0)
         return error;
     cx->injected = run->args;
+    cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
 }
@@ -18407,20 +18817,20 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
-    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    tcall_json member = tcall_json_first(args);
     size_t start = out->len;
     tcall_write_text(out, name);
     tcall_write_text(out, "(");
-    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
-         token += token->span) {
+    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
+         member = tcall_json_next(member)) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
+        tcall_write_json(&value, member);
+        tcall_write_argument_(out, tcall_json_key(member),
+                              tcall_slice_(room, value.len));
     }
-    tcall_write_text(out, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -18823,7 +19233,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
+    if (call->tool && call->args.at)
         tcall_write_called_(out, call->tool->name, call->args);
     if (failure->by) {
         tcall_write_text(out, failure->by);
@@ -19063,7 +19473,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.tok ? cx->injected : call->args;
+    tcall_json args = cx->injected.at ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19086,7 +19496,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.tok && cx->failure.reason.len)
+    if (cx->injected.at && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19126,20 +19536,21 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
 {
     tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx);
     size_t need = 0, size, tokens;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok *tok;
+    tcall_tok_ *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     if (text.len)
         memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
+                          &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
         cx->failure.reason = tcall_str_of(
             "the output of the tool is no JSON value, which its schema asks "
@@ -19147,7 +19558,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -19155,7 +19566,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 /* Keeps in the block what is wrong with the output, and where. */
 TCALL_NOINLINE_ static void
 tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_json value, const tcall_validation_error *error)
+                       tcall_tree_ value, const tcall_validation_error *error)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
@@ -19174,7 +19585,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
     tcall_validation_error first;
     tcall_check check;
-    tcall_json value;
+    tcall_tree_ value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
@@ -19690,49 +20101,53 @@ static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
 /* A container on the way down. */
 typedef struct tcall_hash_level_ {
     uint64_t path;
-    const tcall_tok *end;
     uint32_t index;
+    bool object;
 } tcall_hash_level_;
+
+/* Returns the path to a member or element of a container. */
+static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
+                                 tcall_json value)
+{
+    uint64_t path = level->path;
+    tcall_chain_(tc, &path,
+                 level->object ? tcall_json_key(value)
+                               : tcall_slice_((const char *)&level->index, 4));
+    level->index++;
+    return path;
+}
 
 /* Adds up a hash for each value, chained along the path that leads to it: so
  * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size;
+    size_t size, depth = 0;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    const tcall_tok *end;
-    tcall_json at = value;
     uint64_t path = 0, sum = 0;
-    size_t depth = 0;
+    const char *next;
     *out = 0;
-    if (!value.tok)
-        return TCALL_OK;
-    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
-        uint64_t hash;
-        while (depth && at.tok >= level[depth - 1].end)
-            depth--;
-        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
-            tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(at.text, at.tok);
-            if (!(at.tok->type & TCALL_KEY_))
-                step = tcall_slice_((const char *)&up->index, 4);
-            path = up->path;
-            tcall_chain_(tc, &path, step);
-            up->index++;
-        }
-        if (at.tok->type & TCALL_KEY_)
-            continue;
-        hash = path;
-        tcall_hash_scalar_(tc, &hash, at);
+    while (value.at) {
+        uint64_t hash = path;
+        tcall_hash_scalar_(tc, &hash, value);
         sum += hash;
-        if (tcall_json_type(at) < TCALL_ARRAY)
-            continue;
-        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-            return TCALL_E_MEMORY;
-        level[depth].path = path;
-        level[depth].end = at.tok + at.tok->span;
-        level[depth++].index = 0;
+        next = tcall_text_first_(value.at);
+        if (next) {
+            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+                return TCALL_E_MEMORY;
+            level[depth].path = path;
+            level[depth].object = *value.at == '{';
+            level[depth++].index = 0;
+        } else if (depth) {
+            const char *end = tcall_text_skip_(value.at);
+            while (depth && !(next = tcall_text_after_(end))) {
+                end = tcall_text_space_(end) + 1;
+                depth--;
+            }
+        }
+        value = tcall_json_here_(next, depth && level[depth - 1].object);
+        if (value.at)
+            path = tcall_hash_step_(tc, &level[depth - 1], value);
     }
     *out = sum;
     return TCALL_OK;
@@ -19896,7 +20311,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
+    if (!call->args.at) /* nobody needed values: the text counts */
         *out = tcall_hash_text_(tc, 6, call->arguments);
     *out += tcall_hash_text_(tc, 5, call->name);
     return r;
@@ -20211,7 +20626,7 @@ static void tcall_end_(tcall_call *call)
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->tc = tc;
@@ -20258,7 +20673,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     return tcall_slice_(room, out.fill);
 }
 
-static void tcall_tell_error_(tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
 }
@@ -20410,7 +20825,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
-        tcall_release(tc, own);
+        tcall_let_go_(tc, own);
         tcall_block_release_(&tc->block, mark);
     }
     return r;
@@ -20492,7 +20907,7 @@ static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
     tcall_write_key(out, "replaced");
     tcall_write_open(out, '[');
     for (; change; change = change->before) {
-        if (!change->input.tok)
+        if (!change->input.at)
             continue;
         tcall_write_open(out, '{');
         tcall_write_pair_(out, "by", tcall_str_of(change->by));
@@ -20567,7 +20982,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    if (call->validated && call->args.tok) {
+    if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
         tcall_write_json(out, call->args);
     }
@@ -20864,7 +21279,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->args.tok)
+    if (call->args.at)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);
@@ -21833,271 +22248,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
-
-/* ==========================================================================
- * >>text_calls: calls that the model writes as text
- *
- * Small local models may write <tool_call>{"name":"f","arguments":{}}
- * </tool_call> into their text, or use markers like these. Between two markers
- * stand objects with name and arguments, alone, one after the other or in an
- * array; or a name and then its arguments. An object is read as leniently as
- * arguments are.
- */
-
-#ifdef TOOLCALL_NO_TEXT_CALLS
-
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
-{
-    (void)chat;
-    (void)at;
-    (void)cut;
-    return answer->error = TCALL_E_USAGE;
-}
-
-#else
-
-typedef struct tcall_marker_ {
-    const char *open;
-    const char *close; /* "": the next marker, or the end of the text */
-} tcall_marker_;
-
-static const tcall_marker_ tcall_markers_[] = {
-    {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
-    {"<function=", "</function>"},   {"<tools>", "</tools>"},
-    {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
-    {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
-};
-
-/* Walks over the text of an answer. New calls go to the end of the chat. */
-typedef struct tcall_text_reader_ {
-    tcall_chat *chat;
-    tcall_answer *answer;
-    const char *at, *end;
-    size_t last; /* the call that was added last */
-    bool closed; /* the marker that opened is closed */
-} tcall_text_reader_;
-
-/* Does the text from p on begin with the word? */
-static bool tcall_begins_with_(const char *p, const char *end, const char *word)
-{
-    size_t len = strlen(word);
-    return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
-}
-
-/* Returns where the word begins in the text, or its end. */
-static const char *tcall_find_word_(const char *p, const char *end,
-                                    const char *word)
-{
-    while (p < end && !tcall_begins_with_(p, end, word))
-        p++;
-    return p;
-}
-
-/* Returns the end of the object at p, or NULL if it does not end. */
-static const char *tcall_text_object_end_(const char *p, const char *end)
-{
-    int depth = 0;
-    char quote = 0;
-    for (; p < end; p++) {
-        if (*p == '\\')
-            p++;
-        else if (quote)
-            quote = *p == quote ? 0 : quote;
-        else if (*p == '"' || *p == '\'')
-            quote = *p;
-        else if (*p == '}' && --depth == 0)
-            return p + 1;
-        else if (*p == '{')
-            depth++;
-    }
-    return NULL;
-}
-
-/* Adds a call to the end of the chat, which makes an id up. */
-static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
-{
-    int error;
-    item->kind = TCALL_ITEM_CALL;
-    reader->last = reader->chat->block->low;
-    error = tcall_chat_add(reader->chat, item);
-    if (error == TCALL_OK)
-        reader->answer->calls++;
-    return error;
-}
-
-/* Returns the member by the first of the names that the object has. */
-static tcall_json tcall_any_member_(tcall_json object, const char *first,
-                                    const char *second, const char *third)
-{
-    tcall_json value = tcall_json_get(object, first);
-    if (!value.tok)
-        value = tcall_json_get(object, second);
-    if (!value.tok)
-        value = tcall_json_get(object, third);
-    return value;
-}
-
-/* Takes name and arguments from the object that a call was written as. A
- * string holds arguments as text, anything else is written to the block. */
-TCALL_NOINLINE_ static int
-tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
-{
-    tcall_json arguments =
-        tcall_any_member_(root, "arguments", "parameters", "args");
-    tcall_writer w;
-    char *memory;
-    item->name =
-        tcall_json_str(tcall_any_member_(root, "name", "function", "tool"));
-    item->text = tcall_json_str(arguments);
-    if (!arguments.tok || tcall_json_type(arguments) == TCALL_STRING)
-        return TCALL_OK;
-    tcall_writer_init(&w, NULL, 0);
-    tcall_write_json(&w, arguments);
-    memory = (char *)tcall_block_take_(block, w.len);
-    if (!memory)
-        return TCALL_E_MEMORY;
-    tcall_writer_init(&w, memory, w.len);
-    tcall_write_json(&w, arguments);
-    item->text = tcall_slice_(memory, w.fill);
-    return TCALL_OK;
-}
-
-/* Reads a call that is written as one object. What it is read into is needed
- * only until the call is added. */
-TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
-                                                 tcall_item *item)
-{
-    tcall_block *block = reader->chat->block;
-    size_t high = block->high;
-    tcall_arguments args;
-    void *memory = NULL;
-    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
-    /* The first try only finds out how much memory it takes. */
-    if (error == TCALL_E_MEMORY) {
-        memory = tcall_block_take_(block, args.used);
-        if (!memory)
-            return TCALL_E_MEMORY;
-        error =
-            tcall_parse_arguments(&args, item->text, false, memory, args.used);
-    }
-    if (error < 0) {
-        item->error = item->error ? item->error : error;
-        error = TCALL_OK;
-    } else {
-        error = tcall_split_text_call_(block, args.root, item);
-    }
-    if (error == TCALL_OK)
-        error = tcall_add_text_call_(reader, item);
-    tcall_block_back_(block, high);
-    return error;
-}
-
-/* Does a name end before c? */
-static bool tcall_ends_name_(char c)
-{
-    return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
-}
-
-/* Reads the arguments that follow a name, or the object of the call if there
- * is none. Returns false where the marker was only mentioned. */
-static bool tcall_read_text_arguments_(tcall_text_reader_ *reader,
-                                       tcall_item *item, const char *end)
-{
-    const char *from = reader->at, *object = tcall_find_word_(from, end, "{");
-    const char *to = end;
-    if (object < end) {
-        from = object;
-        to = tcall_text_object_end_(object, end);
-    } else {
-        if (!item->name.len || !reader->closed)
-            return false;
-        while (from < end && (tcall_is_space_(*from) || *from == '>'))
-            from++;
-        item->error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
-    }
-    reader->at = to ? to : end;
-    item->text = tcall_slice_(from, (size_t)(reader->at - from));
-    if (!to || !reader->closed)
-        item->error = TCALL_E_CUT;
-    return true;
-}
-
-/* Reads all calls up to the end, which is a marker or that of the text. */
-static int tcall_read_text_calls_(tcall_text_reader_ *reader, const char *end)
-{
-    int error = TCALL_OK;
-    while (error == TCALL_OK) {
-        const char *name;
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        while (reader->at < end &&
-               (tcall_is_space_(*reader->at) || strchr("[],;", *reader->at)))
-            reader->at++;
-        name = reader->at;
-        while (reader->at < end && !tcall_ends_name_(*reader->at))
-            reader->at++;
-        item.name = tcall_slice_(name, (size_t)(reader->at - name));
-        if (!tcall_read_text_arguments_(reader, &item, end))
-            break;
-        error = item.name.len ? tcall_add_text_call_(reader, &item)
-                              : tcall_read_text_call_(reader, &item);
-    }
-    return error;
-}
-
-/* Returns the next marker, and moves to its place, or NULL at the end. */
-static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
-{
-    size_t i;
-    for (; reader->at < reader->end; reader->at++)
-        for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++)
-            if (tcall_begins_with_(reader->at, reader->end,
-                                   tcall_markers_[i].open))
-                return &tcall_markers_[i];
-    return NULL;
-}
-
-/* Makes calls of those that the text at this place holds, and ends the text
- * where they begin. cut: nobody knows what followed the last one. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
-{
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL;
-    const tcall_marker_ *marker;
-    tcall_text_reader_ reader;
-    int error = TCALL_OK;
-    memset(&reader, 0, sizeof reader);
-    reader.chat = chat;
-    reader.answer = answer;
-    reader.at = text.ptr;
-    reader.end = text.ptr + text.len;
-    while (error == TCALL_OK &&
-           (marker = tcall_next_marker_(&reader)) != NULL) {
-        bool by_next = !*marker->close;
-        const char *end;
-        first = first ? first : reader.at;
-        reader.at += strlen(marker->open);
-        end = tcall_find_word_(reader.at, reader.end,
-                               by_next ? marker->open : marker->close);
-        reader.closed = by_next || end < reader.end;
-        error = tcall_read_text_calls_(&reader, end);
-        reader.at = end;
-    }
-    if (error == TCALL_OK && answer->calls) {
-        size_t end = at + tcall_head_size_(head);
-        size_t spoken = (size_t)(first - text.ptr);
-        if (cut)
-            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
-        tcall_chat_shift_(chat, end, end - text.len + spoken);
-    }
-    return answer->error = error;
-}
-
-#endif /* TOOLCALL_NO_TEXT_CALLS */
 
 /* ==========================================================================
  * >>provider
@@ -23109,6 +23259,708 @@ typedef enum tcall_match_ {
     TCALL_MATCH_YES_,
     TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
 } tcall_match_;
+
+/* ==========================================================================
+ * >>text_calls
+ *
+ * The text is walked over once. Where a call may begin, the forms of the family
+ * are tried, one after the other. What each family writes are facts from the
+ * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
+ */
+
+/* How often a text may look like a call and be none: each time may cost a look
+ * at all that follows. */
+enum { TCALL_SPOKEN_TRIES_ = 32 };
+
+typedef struct tcall_spoken_reader_ {
+    tcall_reader *reader;
+    const tcall_text_form *form;
+    const char *start, *at, *end; /* the text; what is tried begins at at */
+    int error;                    /* there is no room */
+    bool cut;                     /* the text ended within a call */
+    int tries;
+    size_t last; /* the call that was added last */
+} tcall_spoken_reader_;
+
+/* ---- texts of forms ---- */
+
+/* Returns the end of what is like the pattern at this place, or NULL. */
+static const char *tcall_spoken_match_(const char *at, const char *end,
+                                       const char *pattern)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern == ' ') {
+            while (at < end && tcall_is_space_(*at))
+                at++;
+        } else if (*pattern == '*') {
+            size_t len = strlen(++pattern);
+            for (;; at++) {
+                if ((size_t)(end - at) < len || *at == '\n')
+                    return NULL;
+                if (memcmp(at, pattern, len) == 0)
+                    return at + len;
+            }
+        } else if (*pattern == '$') {
+            return at == end ? at : NULL;
+        } else if (at == end || *at++ != *pattern) {
+            return NULL;
+        }
+    }
+    return at;
+}
+
+/* Returns where something like the pattern begins, or the end. */
+static const char *tcall_spoken_find_(const char *at, const char *end,
+                                      const char *pattern)
+{
+    while (at < end && !tcall_spoken_match_(at, end, pattern))
+        at++;
+    return at;
+}
+
+/* Moves on if something like the pattern follows. */
+static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+{
+    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
+    text->at = to ? to : text->at;
+    return to != NULL;
+}
+
+static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
+{
+    const char *pattern = text->form->end;
+    bool optional = *pattern == '?';
+    return tcall_spoken_skip_(text, pattern + optional) || optional;
+}
+
+/* Skips what is in set. */
+static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+{
+    while (text->at < text->end && *text->at && strchr(set, *text->at))
+        text->at++;
+}
+
+/* Returns the end of what goes on up to one of stops outside of brackets and
+ * quotes, or to the bracket that closes what opens at at, or NULL. */
+static const char *tcall_spoken_value_end_(const char *at, const char *end,
+                                           const char *stops)
+{
+    int depth = 0;
+    char quote = 0;
+    for (; at < end; at++) {
+        if (*at == '\\')
+            at++;
+        else if (quote)
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (!depth && *at && strchr(stops, *at))
+            return at;
+        else if (*at == '{' || *at == '[' || *at == '(')
+            depth++;
+        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
+                 !*stops)
+            return at + 1;
+    }
+    return NULL;
+}
+
+/* ---- calls ---- */
+
+/* Adds a call to the end of the chat, which makes an id up, if there is a tool
+ * of this name. Returns whether there is one. */
+static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    tcall_reader *reader = text->reader;
+    if (item->name.len && reader->knows &&
+        !reader->knows(reader->user, item->name))
+        return false;
+    item->kind = TCALL_ITEM_CALL;
+    text->last = reader->chat->block->low;
+    if (text->error == TCALL_OK)
+        text->error = tcall_chat_add(reader->chat, item);
+    reader->answer.calls += text->error == TCALL_OK;
+    return true;
+}
+
+/* Who hears of the object that a call is written as. */
+typedef struct tcall_spoken_heard_ {
+    tcall_syntax_ syntax;
+    tcall_writer out; /* the arguments */
+    char name[65];
+    char key[12]; /* the name of a member, as far as it matters */
+    uint8_t name_len, key_len, member, seen;
+} tcall_spoken_heard_;
+
+enum { TCALL_SPOKEN_NAME_ = 1, TCALL_SPOKEN_ARGUMENTS_ = 2 };
+
+/* Returns which member this is; function may hold both. */
+static bool tcall_spoken_heard_name_(tcall_syntax_ *s, const char *name,
+                                     size_t len, bool last)
+{
+    static const char *const names[] = {"name",      "function",  "tool",
+                                        "tool_name", "arguments", "parameters",
+                                        "args"};
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    size_t i, had = heard->key_len, all = had + len;
+    heard->member = 0;
+    heard->key_len =
+        (uint8_t)(all < sizeof heard->key ? all : sizeof heard->key);
+    if (all < sizeof heard->key)
+        memcpy(heard->key + had, name, len);
+    if (!last)
+        return false;
+    heard->key_len = 0;
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (strlen(names[i]) == all && memcmp(heard->key, names[i], all) == 0)
+            heard->member =
+                i < 4 ? TCALL_SPOKEN_NAME_ : TCALL_SPOKEN_ARGUMENTS_;
+    return heard->member != 0;
+}
+
+static tcall_ask_ tcall_spoken_heard_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    bool object = first == '{' && heard->member != TCALL_SPOKEN_ARGUMENTS_;
+    if (object || !heard->member)
+        return object ? TCALL_HEAR_ : TCALL_SKIP_;
+    if (heard->seen & heard->member) { /* which one is meant? */
+        s->error = TCALL_E_DUPLICATE;
+        s->halt = true;
+        return TCALL_SKIP_;
+    }
+    heard->seen |= heard->member;
+    if (first == '"')
+        return TCALL_HEAR_;
+    return heard->member == TCALL_SPOKEN_ARGUMENTS_ ? TCALL_RAW_ : TCALL_SKIP_;
+}
+
+static void tcall_spoken_heard_data_(tcall_syntax_ *s, const char *bytes,
+                                     size_t len)
+{
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    if (heard->member == TCALL_SPOKEN_ARGUMENTS_) {
+        tcall_write_bytes(&heard->out, bytes, len);
+    } else if (heard->name_len + len < sizeof heard->name) {
+        memcpy(heard->name + heard->name_len, bytes, len);
+        heard->name_len = (uint8_t)(heard->name_len + len);
+    } else {
+        s->error = TCALL_E_UNKNOWN; /* no tool has so long a name */
+        s->halt = true;
+    }
+}
+
+static void tcall_spoken_heard_end_(tcall_syntax_ *s)
+{
+    (void)s;
+}
+
+static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
+    tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
+    tcall_spoken_heard_data_, tcall_spoken_heard_end_};
+
+static int tcall_spoken_hear_(tcall_spoken_heard_ *heard, tcall_str object,
+                              char *out, size_t cap)
+{
+    tcall_lenient_result_ result = {0, 0, TCALL_E_INVALID};
+    memset(heard, 0, sizeof *heard);
+    tcall_syntax_begin_(&heard->syntax, &tcall_spoken_user_);
+    tcall_writer_init(&heard->out, out, cap);
+    return tcall_lenient_read_(&result, object, &heard->syntax,
+                               tcall_syntax_feed_);
+}
+
+/* Reads a call that is written as one object. What it is read into is needed
+ * only until the call is added. */
+TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
+                                                 tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high;
+    tcall_spoken_heard_ heard;
+    bool known;
+    int error = tcall_spoken_hear_(&heard, item->text, NULL, 0);
+    if (error == TCALL_OK) {
+        size_t len = heard.out.len;
+        char *memory = (char *)tcall_block_take_(block, len);
+        if (!memory)
+            text->error = TCALL_E_MEMORY;
+        else
+            tcall_spoken_hear_(&heard, item->text, memory, len);
+        item->text = tcall_slice_(memory, memory ? len : 0);
+    } else if (!item->error) {
+        item->error = error;
+    }
+    item->name = tcall_slice_(heard.name, heard.name_len);
+    known = tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+    return known;
+}
+
+/* The text ends within the call. Returns false for who is to say so. */
+static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
+{
+    text->at = text->end;
+    text->cut = true;
+    return false;
+}
+
+static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
+{
+    const char *at = text->at;
+    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
+                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Writes the value up to an offset: Python's as it stands, other text as a
+ * string, without the line breaks at both ends. */
+static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
+                                const char *to)
+{
+    const char *from = text->at, *end = to;
+    if (!*text->form->key) {
+        tcall_write_bytes(out, from, (size_t)(to - from));
+    } else {
+        from += from < end && *from == '\n';
+        end -= from < end && end[-1] == '\n';
+        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
+    }
+    text->at = to;
+}
+
+/* Writes arguments that are no object as one. Returns whether they are whole;
+ * else they are cut, or not of this form. */
+static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+{
+    const tcall_text_form *form = text->form;
+    bool python = !*form->key;
+    const char *comma = "", *to;
+    tcall_write_text(out, "{");
+    for (;;) {
+        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
+        if (text->at == text->end)
+            return tcall_spoken_cut_(text);
+        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
+            break;
+        to = text->at + tcall_spoken_name_len_(text);
+        if (!python)
+            to = tcall_spoken_find_(text->at, text->end, form->key_end);
+        tcall_write_text(out, comma);
+        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(out, ":");
+        comma = ",";
+        text->at = to;
+        if (to == text->end)
+            return tcall_spoken_cut_(text);
+        if (!tcall_spoken_skip_(text, form->key_end))
+            return false;
+        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
+                    : tcall_spoken_find_(text->at, text->end, form->value_end);
+        if (!to || to == text->end)
+            return tcall_spoken_cut_(text);
+        tcall_spoken_value_(text, out, to);
+        if (!python)
+            tcall_spoken_skip_(text, form->value_end);
+    }
+    text->at += python;
+    tcall_write_text(out, "}");
+    return true;
+}
+
+/* Reads such arguments: once to count, once to write. Returns false where they
+ * are not of this form. */
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+                                                  tcall_item *item)
+{
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high, len;
+    const char *from = text->at;
+    tcall_writer out;
+    char *memory;
+    tcall_writer_init(&out, NULL, 0);
+    if (!tcall_spoken_members_(text, &out) && !text->cut)
+        return false;
+    len = out.len;
+    memory = (char *)tcall_block_take_(block, len);
+    if (memory) {
+        text->at = from;
+        tcall_writer_init(&out, memory, len);
+        tcall_spoken_members_(text, &out);
+    } else {
+        text->error = TCALL_E_MEMORY;
+    }
+    item->text = tcall_slice_(memory, memory ? len : 0);
+    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+    return true;
+}
+
+/* Takes the object that begins here as the text of a call; one that does not
+ * end is cut where the call ends. */
+static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *from = text->at, *pattern = text->form->end;
+    const char *to = tcall_spoken_value_end_(from, text->end, "");
+    if (!to) {
+        item->error = TCALL_E_CUT;
+        to = text->end;
+        pattern += *pattern == '?';
+        if (*pattern)
+            to = tcall_spoken_find_(from, text->end, pattern);
+        text->cut = to == text->end;
+    }
+    text->at = to;
+    item->text = tcall_slice_(from, (size_t)(to - from));
+}
+
+/* Reads a call that begins with its name. Returns false where it is none. */
+static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *to;
+    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
+    text->at += item->name.len;
+    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
+        return false;
+    if (text->form->key)
+        return tcall_spoken_written_(text, item);
+    tcall_spoken_skip_set_(text, " \t\r\n");
+    to = text->at;
+    if (text->at == text->end) {
+        item->error = TCALL_E_CUT;
+        text->cut = true;
+    } else if (*to == '{') {
+        tcall_spoken_take_(text, item);
+    } else if (!*text->form->end || *text->form->end == '?') {
+        return false;
+    } else {
+        to = tcall_spoken_find_(to, text->end, text->form->end);
+        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
+        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
+        text->at = to;
+    }
+    tcall_spoken_add_(text, item);
+    return true;
+}
+
+/* Reads a call that is an object. With escaped quotes it is part of another
+ * text. */
+static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    if (text->at == text->end || *text->at != '{' ||
+        tcall_spoken_match_(text->at, text->end, "{ \\"))
+        return false;
+    tcall_spoken_take_(text, item);
+    tcall_spoken_object_(text, item);
+    return true;
+}
+
+/* Whether the line goes on as a sentence does: then it speaks of a call. */
+static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+{
+    const char *at = text->at;
+    while (at < text->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at < text->end && text->at[-1] != '\n' && *at &&
+           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
+}
+
+/* Reads the calls of one marker. Returns false where they are none. */
+static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+{
+    const tcall_text_form *form = text->form;
+    bool python = form->key && !*form->key, more;
+    if (!form->name_end)
+        tcall_spoken_skip_set_(text, " \t\r\n[");
+    do {
+        tcall_item item;
+        memset(&item, 0, sizeof item);
+        if (!(form->name_end ? tcall_spoken_named_(text, &item)
+                             : tcall_spoken_whole_(text, &item)))
+            return false;
+        more = !text->cut && (!form->name_end || python);
+        if (more)
+            tcall_spoken_skip_set_(text, " \t\r\n],;}");
+        more = more && text->at < text->end &&
+               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
+    } while (more);
+    if (text->cut || tcall_spoken_skip_end_(text))
+        return text->cut || !tcall_spoken_goes_on_(text);
+    if (text->at < text->end)
+        return false;
+    text->cut = true;
+    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
+    return true;
+}
+
+/* Tries a form at this place. What is no call leaves nothing. */
+static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
+{
+    tcall_reader *reader = text->reader;
+    tcall_chat *chat = reader->chat;
+    size_t low = chat->block->low, last = text->last;
+    uint32_t made = chat->made;
+    int calls = reader->answer.calls;
+    bool first = *text->form->begin == '^';
+    text->at = at;
+    text->cut = false;
+    tcall_spoken_skip_(text, text->form->scope);
+    if ((first && at != text->start) ||
+        !tcall_spoken_skip_(text, text->form->begin + first))
+        return false;
+    text->tries++;
+    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
+        return true;
+    text->cut = false;
+    text->last = last;
+    chat->block->low = low;
+    chat->made = made;
+    reader->answer.calls = calls;
+    return false;
+}
+
+/* ---- what only quotes a call ---- */
+
+/* Where in a text a place is. */
+typedef struct tcall_spoken_place_ {
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_place_;
+
+/* Whether a quote opens just before this. */
+static bool tcall_spoken_in_quotes_(const char *start, const char *at)
+{
+    if (at == start)
+        return false;
+    return strchr("\"'`", at[-1]) ||
+           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
+            (at[-1] == '\x9C' || at[-1] == '\x98'));
+}
+
+/* Goes on over the byte at a place. */
+static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
+                               const char *at, const char *end)
+{
+    bool begins = at == start || at[-1] == '\n';
+    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    if (*at == '\n')
+        place->code = place->quoted = false;
+    else if (mark && tcall_spoken_match_(at, end, "```"))
+        place->fence = !place->fence;
+    else if (mark)
+        place->code = !place->code;
+    else if (begins && *at == '>')
+        place->quoted = true;
+    if (!place->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(start, at)) {
+        tcall_syntax_begin_(&place->json, &tcall_rewritten_user_);
+        place->in_json = true;
+    }
+    if (place->in_json) {
+        tcall_syntax_feed_(&place->json, at, 1);
+        place->in_json =
+            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    }
+}
+
+/* Whether a call can begin at a place. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
+                                    const char *start, const char *at)
+{
+    if (place->fence || place->code || place->quoted ||
+        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
+         place->json.state <= TCALL_AT_HALF_))
+        return false;
+    return at == start ||
+           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+}
+
+/* Makes calls of those that the text holds, and ends the text where they begin.
+ * cut: nobody knows what followed the last one. */
+TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
+                                              tcall_reader *reader, bool cut)
+{
+    tcall_chat *chat = reader->chat;
+    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL, *at;
+    tcall_spoken_place_ place;
+    tcall_spoken_reader_ text;
+    memset(&place, 0, sizeof place);
+    memset(&text, 0, sizeof text);
+    text.reader = reader;
+    text.end = all.ptr + all.len;
+    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
+    for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        bool found = false;
+        text.form = calls->forms;
+        if (text.tries < TCALL_SPOKEN_TRIES_ &&
+            tcall_spoken_may_begin_(&place, text.start, at))
+            for (; text.form->begin && !found && !text.error; text.form++)
+                found = tcall_spoken_try_(&text, at);
+        if (found) {
+            first = first ? first : at;
+            at = text.at;
+            place.in_json = false;
+        } else {
+            tcall_spoken_pass_(&place, text.start, at, text.end);
+            at++;
+        }
+    }
+    if (text.error == TCALL_OK && first) {
+        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - all.ptr);
+        if (cut)
+            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
+        tcall_chat_shift_(chat, end, end - all.len + spoken);
+    }
+    return reader->answer.error = text.error;
+}
+
+/* ---- families ---- */
+
+#define TCALL_SPOKEN_OBJECT_(begin, end)       \
+    {                                          \
+        "", begin, NULL, NULL, NULL, NULL, end \
+    }
+#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
+    {                                                    \
+        scope, begin, name_end, NULL, NULL, NULL, end    \
+    }
+#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
+    {                                              \
+        "", begin, name_end, "", " = ", NULL, end  \
+    }
+#define TCALL_SPOKEN_LAST_                       \
+    {                                            \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+    }
+
+#define TCALL_SPOKEN_HERMES_                                         \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
+        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
+        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
+        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
+    {                                                           \
+        "", begin, ">", "<parameter=", ">", "</parameter>", end \
+    }
+#define TCALL_SPOKEN_QWEN_                              \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
+                           "</function> </tool_call>"), \
+        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+
+#define TCALL_SPOKEN_MINIMAX_                                        \
+    {                                                                \
+        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
+            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
+    }
+
+#define TCALL_SPOKEN_GLM_                                               \
+    {                                                                   \
+        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
+            "</arg_value>", "</tool_call>"                              \
+    }
+
+#define TCALL_SPOKEN_LLAMA_                                        \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
+        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
+        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
+        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+
+#define TCALL_SPOKEN_MISTRAL_                                            \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+
+#define TCALL_SPOKEN_PHI_                                     \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
+        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+
+#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
+    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
+                        ":*<|tool_call_argument_begin|>",       \
+                        "?<|tool_call_end|>")
+#define TCALL_SPOKEN_KIMI_                                    \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
+        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+
+/* Its bars are wide, and what looks like _ are blocks. */
+#define TCALL_SPOKEN_WIDE_(first, second) \
+    "<\xEF\xBD\x9Ctool"                   \
+    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
+#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
+    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
+                                                    "begin") " ",     \
+                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
+                                                   "begin") begin,    \
+                        name_end,                                     \
+                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
+                                                       "end"))
+#define TCALL_SPOKEN_DEEPSEEK_                                           \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
+                               " ```json ", " ``` "),                    \
+        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+
+/* V3.2 */
+#define TCALL_SPOKEN_DSML_ \
+    "\xEF\xBD\x9C"         \
+    "DSML"                 \
+    "\xEF\xBD\x9C"
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
+    {                                                                       \
+        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
+            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
+            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
+            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
+            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
+    }
+
+#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
+    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
+#define TCALL_SPOKEN_GPT_OSS_                                             \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
+                              "<|channel|>commentary to=functions.",      \
+                              "*<|message|>"),                            \
+        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                                  "<|channel|>analysis to=functions.",    \
+                                  "*<|message|>"),                        \
+        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                                  "<|channel|>*<|message|>"),             \
+        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
+                                  "<|channel|>*<|message|>")
+
+#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
+    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
+                                                    TCALL_SPOKEN_LAST_}; \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+                                               tcall_spoken_read_};
+
+TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
+TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
+                     TCALL_SPOKEN_OBJECT_("^", "$"),
+                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
+TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
+                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
+TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
+                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
+                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
+                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
+                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
+                     TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>reasoning: what goes back to the provider that it came from
@@ -24575,7 +25427,7 @@ int tcall_reader_end(tcall_reader *reader)
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
         reader->has_text)
-        tcall_text_calls_(reader->chat, reader->text_at, answer, cut);
+        reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
     return answer->error;
@@ -25725,7 +26577,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     room -= args.used;
     tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_json(&writer, args.root) < 0 ||
+    if (tcall_write_tree_(&writer, args.root) < 0 ||
         (writer.fill > text.len && room < 2 * writer.fill - text.len))
         return mended;
     mended.ptr = gap + args.used + room - writer.fill;
@@ -25783,11 +26635,6 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 #ifdef TOOLCALL_NO_PICK
     if (desc->pick_opts)
         return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
-#ifdef TOOLCALL_NO_TEXT_CALLS
-    if (desc->text_calls)
-        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
-               "leaves out";
 #endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
@@ -26174,7 +27021,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_release(agent->desc.tc, call);
+            tcall_let_go_(agent->desc.tc, call);
             block->need = need;
             break;
         }
@@ -27010,6 +27857,11 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     return result;
 }
 
+static bool tcall_agent_knows_(void *user, tcall_str name)
+{
+    return tcall_find((const tcall *)user, name) != NULL;
+}
+
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
@@ -27026,6 +27878,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
                       tcall_agent_text_piece_, tc);
     agent->reader->call = tcall_agent_call_piece_;
     agent->reader->text_calls = agent->desc.text_calls;
+    agent->reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
@@ -28013,7 +28866,7 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -28047,7 +28900,7 @@ static const char tcall_mcp_names_[] TCALL_FLASH_ =
     "jsonrpc\0id\0method\0params\0result\0error\0";
 static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
-     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+     TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
@@ -28121,7 +28974,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
     if (mcp->desc.call || !mcp->message.params.name[0]) {
         *shape = &stash;
-        *out = mcp->stash;
+        *out = mcp->at_work.reading.stash;
         return;
     }
     tcall_mcp_find_(mcp);
@@ -28290,7 +29143,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
@@ -28307,9 +29160,10 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 /* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
-    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_feed(decoder, mcp->at_work.reading.stash,
+                       strlen(mcp->at_work.reading.stash));
     tcall_decoder_end(decoder);
 }
 
@@ -28317,7 +29171,7 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp)
  * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
@@ -28358,23 +29212,24 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->stash[0] != '\0';
+    bool late = mcp->at_work.reading.stash[0] != '\0';
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
     if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    late = late && !mcp->at_work.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.decoder.error)
+    late = late && !mcp->at_work.reading.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->stash), &mcp->out);
+                              tcall_str_of(mcp->at_work.reading.stash),
+                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.decoder.error)
+    if (mcp->at_work.reading.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
@@ -28427,7 +29282,7 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     if (decoder->error == TCALL_E_DEPTH) {
         tcall_mcp_refuse_(mcp, -32600,
                           TCALL_FLASH_TEXT_("this is nested too deeply"));
@@ -28498,7 +29353,7 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
  * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
@@ -28523,9 +29378,9 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
 /* Prepares for the next line. */
 static void tcall_mcp_next_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->stash[0] = '\0';
+    mcp->at_work.reading.stash[0] = '\0';
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -28539,7 +29394,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
-    tcall_decoder_end(&mcp->at_work.decoder);
+    tcall_decoder_end(&mcp->at_work.reading.decoder);
     if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
@@ -28558,7 +29413,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
             if (!mcp->first && (unsigned char)bytes[end] > ' ')
                 mcp->first = bytes[end];
         /* with the end of the line, which ends a number */
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
+        tcall_decoder_feed(&mcp->at_work.reading.decoder, bytes,
+                           end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -28574,7 +29430,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
     mcp->first = TCALL_MCP_LOST_;
-    tcall_decoder_poison(&mcp->at_work.decoder);
+    tcall_decoder_poison(&mcp->at_work.reading.decoder);
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */

@@ -233,7 +233,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
         /* One that has no memory beside others waits until those before it are
          * done. */
         if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_release(agent->desc.tc, call);
+            tcall_let_go_(agent->desc.tc, call);
             block->need = need;
             break;
         }

@@ -19,11 +19,6 @@ static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
     if (desc->pick_opts)
         return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
 #endif
-#ifdef TOOLCALL_NO_TEXT_CALLS
-    if (desc->text_calls)
-        return "text_calls needs the chapter that TOOLCALL_NO_TEXT_CALLS "
-               "leaves out";
-#endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";

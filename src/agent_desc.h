@@ -55,9 +55,9 @@ typedef struct tcall_agent_desc {
     bool no_parallel;
     bool allow_repeat; /* the same call may be made again in a turn: see
                         * >>loops, and allow_repeat of a tool */
-    /* Calls that a local model writes as text count as calls: see
-     * >>text_calls. */
-    bool text_calls;
+    /* The family of models whose calls in text count, &tcall_text_qwen: for a
+     * server that does not read them. See >>text_calls. */
+    const struct tcall_text_calls *text_calls;
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;

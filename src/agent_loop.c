@@ -591,6 +591,11 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     return result;
 }
 
+static bool tcall_agent_knows_(void *user, tcall_str name)
+{
+    return tcall_find((const tcall *)user, name) != NULL;
+}
+
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
@@ -607,6 +612,7 @@ TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
                       tcall_agent_text_piece_, tc);
     agent->reader->call = tcall_agent_call_piece_;
     agent->reader->text_calls = agent->desc.text_calls;
+    agent->reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }

@@ -83,8 +83,10 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was */
+    /* private: the arguments with what was injected; missing: nothing was.
+     * What masks them in a text, so that only who injects links it. */
     tcall_json injected;
+    size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_order_ *order; /* of the hooks of this call */
@@ -163,6 +165,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
 #ifndef TOOLCALL_NO_SCHEMA
+    tcall_tree_ tree; /* private: what faults refer to */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
 #endif

@@ -29,30 +29,33 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->call->args;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++)
-        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
     return false;
 }
 
 /* Masks in a text of the tool, in its place, what hooks injected: nobody else
  * is to see it. Returns how long the text is then. */
-TCALL_NOINLINE_ TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx,
-                                                 tcall_str text)
+static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->injected;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++) {
-        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
-        if (!(value.tok->type & TCALL_KEY_) &&
-            tcall_json_type(value) == TCALL_STRING &&
-            !tcall_was_asked_(cx, tcall_json_str(value)))
+    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
             text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
-                                        tcall_json_str(value).ptr);
+                                        tcall_text_decode_(at).ptr);
     }
     return text.len;
+}
+
+/* The same, where hooks injected anything. */
+TCALL_SHARED_ size_t tcall_hide_(const tcall_ctx *cx, tcall_str text)
+{
+    return cx->hide ? cx->hide(cx, text) : text.len;
 }
 
 /* Tells what the tool says. Where something was injected a copy is told; what
@@ -61,7 +64,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.tok) {
+    if (cx->injected.at) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -309,6 +312,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     if (error < 0)
         return error;
     cx->injected = run->args;
+    cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
 }

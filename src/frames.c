@@ -1,6 +1,6 @@
 #pragma once
 #include "pieces.c"
-#include "text_calls.c"
+#include "text_calls.h"
 
 /* ==========================================================================
  * >>frames
@@ -399,7 +399,7 @@ int tcall_reader_end(tcall_reader *reader)
     cut = reader->cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
         reader->has_text)
-        tcall_text_calls_(reader->chat, reader->text_at, answer, cut);
+        reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
     return answer->error;

@@ -137,7 +137,7 @@ static void tcall_end_(tcall_call *call)
 
 /* Sets up the context. A registry that cannot be used fails the call here, so
  * that even then there is a result to read. */
-static void tcall_begin_(tcall *tc, tcall_call *call)
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
     cx->tc = tc;
@@ -184,7 +184,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
     return tcall_slice_(room, out.fill);
 }
 
-static void tcall_tell_error_(tcall_ctx *cx)
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
 }
@@ -336,7 +336,7 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
-        tcall_release(tc, own);
+        tcall_let_go_(tc, own);
         tcall_block_release_(&tc->block, mark);
     }
     return r;

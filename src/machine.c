@@ -924,7 +924,7 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
         tcall_machine_closes_(m);
 }
 
-static const tcall_syntax_user_ tcall_machine_user_ = {
+static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
     tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
     tcall_machine_ends_};
 
@@ -938,7 +938,7 @@ static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
     return TCALL_SKIP_;
 }
 
-static const tcall_syntax_user_ tcall_machine_skips_ = {
+static const tcall_syntax_user_ tcall_machine_skips_ TCALL_FLASH_ = {
     NULL, tcall_machine_skip_, NULL, NULL};
 
 /* Whether the content of a string is one JSON value, and nothing before it. */

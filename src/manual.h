@@ -66,7 +66,6 @@
  *     NO_SYNONYMS    English words that mean the same, for ranking
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
- *     NO_TEXT_CALLS  calls that a model wrote as text
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
  *     NO_OPENAI      the format of Chat Completions

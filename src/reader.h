@@ -8,12 +8,16 @@
  * and keeps the text, the calls and what reasoning has to go back.
  */
 
-/* Reads one answer. Only answer is for others to look at; text_calls and call
- * may be set after tcall_reader_init. */
+/* Reads one answer. Only answer is for others to look at; text_calls, knows
+ * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
     tcall_answer answer;
-    /* Calls that the model writes as text count: see >>text_calls. */
-    bool text_calls;
+    /* The family of models whose calls in text count: see >>text_calls. NULL:
+     * none do. */
+    const struct tcall_text_calls *text_calls;
+    /* Returns whether there is a tool of this name: what is written as text is
+     * no call of another. NULL: there may be. */
+    bool (*knows)(void *user, tcall_str name);
     /* Gets each call as it comes. The first piece has name and id, for most
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */

@@ -1,270 +1,708 @@
 #pragma once
-#include "answer.h"
+#include "text_calls.h"
 #include "lenient.c"
 #include "chat.c"
-#include "tools.h"
+#include "reader.c"
+#include "write.c"
 
 /* ==========================================================================
- * >>text_calls: calls that the model writes as text
+ * >>text_calls
  *
- * Small local models may write <tool_call>{"name":"f","arguments":{}}
- * </tool_call> into their text, or use markers like these. Between two markers
- * stand objects with name and arguments, alone, one after the other or in an
- * array; or a name and then its arguments. An object is read as leniently as
- * arguments are.
+ * The text is walked over once. Where a call may begin, the forms of the family
+ * are tried, one after the other. What each family writes are facts from the
+ * parsers of llama.cpp: common/chat-parser.cpp and common/parsers/.
  */
 
-#ifdef TOOLCALL_NO_TEXT_CALLS
+/* How often a text may look like a call and be none: each time may cost a look
+ * at all that follows. */
+enum { TCALL_SPOKEN_TRIES_ = 32 };
 
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
-{
-    (void)chat;
-    (void)at;
-    (void)cut;
-    return answer->error = TCALL_E_USAGE;
-}
-
-#else
-
-typedef struct tcall_marker_ {
-    const char *open;
-    const char *close; /* "": the next marker, or the end of the text */
-} tcall_marker_;
-
-static const tcall_marker_ tcall_markers_[] = {
-    {"<tool_call>", "</tool_call>"}, {"<function_call>", "</function_call>"},
-    {"<function=", "</function>"},   {"<tools>", "</tools>"},
-    {"[TOOL_CALL]", "[/TOOL_CALL]"}, {"[TOOL_CALLS]", ""},
-    {"<|python_tag|>", ""},          {"<|tool_call|>", ""},
-};
-
-/* Walks over the text of an answer. New calls go to the end of the chat. */
-typedef struct tcall_text_reader_ {
-    tcall_chat *chat;
-    tcall_answer *answer;
-    const char *at, *end;
+typedef struct tcall_spoken_reader_ {
+    tcall_reader *reader;
+    const tcall_text_form *form;
+    const char *start, *at, *end; /* the text; what is tried begins at at */
+    int error;                    /* there is no room */
+    bool cut;                     /* the text ended within a call */
+    int tries;
     size_t last; /* the call that was added last */
-    bool closed; /* the marker that opened is closed */
-} tcall_text_reader_;
+} tcall_spoken_reader_;
 
-/* Does the text from p on begin with the word? */
-static bool tcall_begins_with_(const char *p, const char *end, const char *word)
+/* ---- texts of forms ---- */
+
+/* Returns the end of what is like the pattern at this place, or NULL. */
+static const char *tcall_spoken_match_(const char *at, const char *end,
+                                       const char *pattern)
 {
-    size_t len = strlen(word);
-    return (size_t)(end - p) >= len && memcmp(p, word, len) == 0;
+    for (; *pattern; pattern++) {
+        if (*pattern == ' ') {
+            while (at < end && tcall_is_space_(*at))
+                at++;
+        } else if (*pattern == '*') {
+            size_t len = strlen(++pattern);
+            for (;; at++) {
+                if ((size_t)(end - at) < len || *at == '\n')
+                    return NULL;
+                if (memcmp(at, pattern, len) == 0)
+                    return at + len;
+            }
+        } else if (*pattern == '$') {
+            return at == end ? at : NULL;
+        } else if (at == end || *at++ != *pattern) {
+            return NULL;
+        }
+    }
+    return at;
 }
 
-/* Returns where the word begins in the text, or its end. */
-static const char *tcall_find_word_(const char *p, const char *end,
-                                    const char *word)
+/* Returns where something like the pattern begins, or the end. */
+static const char *tcall_spoken_find_(const char *at, const char *end,
+                                      const char *pattern)
 {
-    while (p < end && !tcall_begins_with_(p, end, word))
-        p++;
-    return p;
+    while (at < end && !tcall_spoken_match_(at, end, pattern))
+        at++;
+    return at;
 }
 
-/* Returns the end of the object at p, or NULL if it does not end. */
-static const char *tcall_text_object_end_(const char *p, const char *end)
+/* Moves on if something like the pattern follows. */
+static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
+{
+    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
+    text->at = to ? to : text->at;
+    return to != NULL;
+}
+
+static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
+{
+    const char *pattern = text->form->end;
+    bool optional = *pattern == '?';
+    return tcall_spoken_skip_(text, pattern + optional) || optional;
+}
+
+/* Skips what is in set. */
+static void tcall_spoken_skip_set_(tcall_spoken_reader_ *text, const char *set)
+{
+    while (text->at < text->end && *text->at && strchr(set, *text->at))
+        text->at++;
+}
+
+/* Returns the end of what goes on up to one of stops outside of brackets and
+ * quotes, or to the bracket that closes what opens at at, or NULL. */
+static const char *tcall_spoken_value_end_(const char *at, const char *end,
+                                           const char *stops)
 {
     int depth = 0;
     char quote = 0;
-    for (; p < end; p++) {
-        if (*p == '\\')
-            p++;
+    for (; at < end; at++) {
+        if (*at == '\\')
+            at++;
         else if (quote)
-            quote = *p == quote ? 0 : quote;
-        else if (*p == '"' || *p == '\'')
-            quote = *p;
-        else if (*p == '}' && --depth == 0)
-            return p + 1;
-        else if (*p == '{')
+            quote = *at == quote ? 0 : quote;
+        else if (*at == '"' || *at == '\'')
+            quote = *at;
+        else if (!depth && *at && strchr(stops, *at))
+            return at;
+        else if (*at == '{' || *at == '[' || *at == '(')
             depth++;
+        else if ((*at == '}' || *at == ']' || *at == ')') && --depth == 0 &&
+                 !*stops)
+            return at + 1;
     }
     return NULL;
 }
 
-/* Adds a call to the end of the chat, which makes an id up. */
-static int tcall_add_text_call_(tcall_text_reader_ *reader, tcall_item *item)
+/* ---- calls ---- */
+
+/* Adds a call to the end of the chat, which makes an id up, if there is a tool
+ * of this name. Returns whether there is one. */
+static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
 {
-    int error;
+    tcall_reader *reader = text->reader;
+    if (item->name.len && reader->knows &&
+        !reader->knows(reader->user, item->name))
+        return false;
     item->kind = TCALL_ITEM_CALL;
-    reader->last = reader->chat->block->low;
-    error = tcall_chat_add(reader->chat, item);
-    if (error == TCALL_OK)
-        reader->answer->calls++;
-    return error;
+    text->last = reader->chat->block->low;
+    if (text->error == TCALL_OK)
+        text->error = tcall_chat_add(reader->chat, item);
+    reader->answer.calls += text->error == TCALL_OK;
+    return true;
 }
 
-/* Returns the member by the first of the names that the object has. */
-static tcall_json tcall_any_member_(tcall_json object, const char *first,
-                                    const char *second, const char *third)
+/* Who hears of the object that a call is written as. */
+typedef struct tcall_spoken_heard_ {
+    tcall_syntax_ syntax;
+    tcall_writer out; /* the arguments */
+    char name[65];
+    char key[12]; /* the name of a member, as far as it matters */
+    uint8_t name_len, key_len, member, seen;
+} tcall_spoken_heard_;
+
+enum { TCALL_SPOKEN_NAME_ = 1, TCALL_SPOKEN_ARGUMENTS_ = 2 };
+
+/* Returns which member this is; function may hold both. */
+static bool tcall_spoken_heard_name_(tcall_syntax_ *s, const char *name,
+                                     size_t len, bool last)
 {
-    tcall_json value = tcall_json_get(object, first);
-    if (!value.tok)
-        value = tcall_json_get(object, second);
-    if (!value.tok)
-        value = tcall_json_get(object, third);
-    return value;
+    static const char *const names[] = {"name",      "function",  "tool",
+                                        "tool_name", "arguments", "parameters",
+                                        "args"};
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    size_t i, had = heard->key_len, all = had + len;
+    heard->member = 0;
+    heard->key_len =
+        (uint8_t)(all < sizeof heard->key ? all : sizeof heard->key);
+    if (all < sizeof heard->key)
+        memcpy(heard->key + had, name, len);
+    if (!last)
+        return false;
+    heard->key_len = 0;
+    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
+        if (strlen(names[i]) == all && memcmp(heard->key, names[i], all) == 0)
+            heard->member =
+                i < 4 ? TCALL_SPOKEN_NAME_ : TCALL_SPOKEN_ARGUMENTS_;
+    return heard->member != 0;
 }
 
-/* Takes name and arguments from the object that a call was written as. A
- * string holds arguments as text, anything else is written to the block. */
-TCALL_NOINLINE_ static int
-tcall_split_text_call_(tcall_block *block, tcall_json root, tcall_item *item)
+static tcall_ask_ tcall_spoken_heard_begin_(tcall_syntax_ *s, char first)
 {
-    tcall_json arguments =
-        tcall_any_member_(root, "arguments", "parameters", "args");
-    tcall_writer w;
-    char *memory;
-    item->name =
-        tcall_json_str(tcall_any_member_(root, "name", "function", "tool"));
-    item->text = tcall_json_str(arguments);
-    if (!arguments.tok || tcall_json_type(arguments) == TCALL_STRING)
-        return TCALL_OK;
-    tcall_writer_init(&w, NULL, 0);
-    tcall_write_json(&w, arguments);
-    memory = (char *)tcall_block_take_(block, w.len);
-    if (!memory)
-        return TCALL_E_MEMORY;
-    tcall_writer_init(&w, memory, w.len);
-    tcall_write_json(&w, arguments);
-    item->text = tcall_slice_(memory, w.fill);
-    return TCALL_OK;
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    bool object = first == '{' && heard->member != TCALL_SPOKEN_ARGUMENTS_;
+    if (object || !heard->member)
+        return object ? TCALL_HEAR_ : TCALL_SKIP_;
+    if (heard->seen & heard->member) { /* which one is meant? */
+        s->error = TCALL_E_DUPLICATE;
+        s->halt = true;
+        return TCALL_SKIP_;
+    }
+    heard->seen |= heard->member;
+    if (first == '"')
+        return TCALL_HEAR_;
+    return heard->member == TCALL_SPOKEN_ARGUMENTS_ ? TCALL_RAW_ : TCALL_SKIP_;
+}
+
+static void tcall_spoken_heard_data_(tcall_syntax_ *s, const char *bytes,
+                                     size_t len)
+{
+    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
+    if (heard->member == TCALL_SPOKEN_ARGUMENTS_) {
+        tcall_write_bytes(&heard->out, bytes, len);
+    } else if (heard->name_len + len < sizeof heard->name) {
+        memcpy(heard->name + heard->name_len, bytes, len);
+        heard->name_len = (uint8_t)(heard->name_len + len);
+    } else {
+        s->error = TCALL_E_UNKNOWN; /* no tool has so long a name */
+        s->halt = true;
+    }
+}
+
+static void tcall_spoken_heard_end_(tcall_syntax_ *s)
+{
+    (void)s;
+}
+
+static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
+    tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
+    tcall_spoken_heard_data_, tcall_spoken_heard_end_};
+
+static int tcall_spoken_hear_(tcall_spoken_heard_ *heard, tcall_str object,
+                              char *out, size_t cap)
+{
+    tcall_lenient_result_ result = {0, 0, TCALL_E_INVALID};
+    memset(heard, 0, sizeof *heard);
+    tcall_syntax_begin_(&heard->syntax, &tcall_spoken_user_);
+    tcall_writer_init(&heard->out, out, cap);
+    return tcall_lenient_read_(&result, object, &heard->syntax,
+                               tcall_syntax_feed_);
 }
 
 /* Reads a call that is written as one object. What it is read into is needed
  * only until the call is added. */
-TCALL_NOINLINE_ static int tcall_read_text_call_(tcall_text_reader_ *reader,
+TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
                                                  tcall_item *item)
 {
-    tcall_block *block = reader->chat->block;
+    tcall_block *block = text->reader->chat->block;
     size_t high = block->high;
-    tcall_arguments args;
-    void *memory = NULL;
-    int error = tcall_parse_arguments(&args, item->text, false, NULL, 0);
-    /* The first try only finds out how much memory it takes. */
-    if (error == TCALL_E_MEMORY) {
-        memory = tcall_block_take_(block, args.used);
+    tcall_spoken_heard_ heard;
+    bool known;
+    int error = tcall_spoken_hear_(&heard, item->text, NULL, 0);
+    if (error == TCALL_OK) {
+        size_t len = heard.out.len;
+        char *memory = (char *)tcall_block_take_(block, len);
         if (!memory)
-            return TCALL_E_MEMORY;
-        error =
-            tcall_parse_arguments(&args, item->text, false, memory, args.used);
+            text->error = TCALL_E_MEMORY;
+        else
+            tcall_spoken_hear_(&heard, item->text, memory, len);
+        item->text = tcall_slice_(memory, memory ? len : 0);
+    } else if (!item->error) {
+        item->error = error;
     }
-    if (error < 0) {
-        item->error = item->error ? item->error : error;
-        error = TCALL_OK;
-    } else {
-        error = tcall_split_text_call_(block, args.root, item);
-    }
-    if (error == TCALL_OK)
-        error = tcall_add_text_call_(reader, item);
+    item->name = tcall_slice_(heard.name, heard.name_len);
+    known = tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
-    return error;
+    return known;
 }
 
-/* Does a name end before c? */
-static bool tcall_ends_name_(char c)
+/* The text ends within the call. Returns false for who is to say so. */
+static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
 {
-    return tcall_is_space_(c) || strchr("{>=[(", c) != NULL;
+    text->at = text->end;
+    text->cut = true;
+    return false;
 }
 
-/* Reads the arguments that follow a name, or the object of the call if there
- * is none. Returns false where the marker was only mentioned. */
-static bool tcall_read_text_arguments_(tcall_text_reader_ *reader,
-                                       tcall_item *item, const char *end)
+static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
 {
-    const char *from = reader->at, *object = tcall_find_word_(from, end, "{");
-    const char *to = end;
-    if (object < end) {
-        from = object;
-        to = tcall_text_object_end_(object, end);
+    const char *at = text->at;
+    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
+                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
+        at++;
+    return (size_t)(at - text->at);
+}
+
+/* Writes the value up to an offset: Python's as it stands, other text as a
+ * string, without the line breaks at both ends. */
+static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
+                                const char *to)
+{
+    const char *from = text->at, *end = to;
+    if (!*text->form->key) {
+        tcall_write_bytes(out, from, (size_t)(to - from));
     } else {
-        if (!item->name.len || !reader->closed)
-            return false;
-        while (from < end && (tcall_is_space_(*from) || *from == '>'))
-            from++;
-        item->error = from < end ? TCALL_E_BAD_VALUE : TCALL_OK;
+        from += from < end && *from == '\n';
+        end -= from < end && end[-1] == '\n';
+        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
     }
-    reader->at = to ? to : end;
-    item->text = tcall_slice_(from, (size_t)(reader->at - from));
-    if (!to || !reader->closed)
-        item->error = TCALL_E_CUT;
+    text->at = to;
+}
+
+/* Writes arguments that are no object as one. Returns whether they are whole;
+ * else they are cut, or not of this form. */
+static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
+{
+    const tcall_text_form *form = text->form;
+    bool python = !*form->key;
+    const char *comma = "", *to;
+    tcall_write_text(out, "{");
+    for (;;) {
+        tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
+        if (text->at == text->end)
+            return tcall_spoken_cut_(text);
+        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
+            break;
+        to = text->at + tcall_spoken_name_len_(text);
+        if (!python)
+            to = tcall_spoken_find_(text->at, text->end, form->key_end);
+        tcall_write_text(out, comma);
+        tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
+        tcall_write_text(out, ":");
+        comma = ",";
+        text->at = to;
+        if (to == text->end)
+            return tcall_spoken_cut_(text);
+        if (!tcall_spoken_skip_(text, form->key_end))
+            return false;
+        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
+                    : tcall_spoken_find_(text->at, text->end, form->value_end);
+        if (!to || to == text->end)
+            return tcall_spoken_cut_(text);
+        tcall_spoken_value_(text, out, to);
+        if (!python)
+            tcall_spoken_skip_(text, form->value_end);
+    }
+    text->at += python;
+    tcall_write_text(out, "}");
     return true;
 }
 
-/* Reads all calls up to the end, which is a marker or that of the text. */
-static int tcall_read_text_calls_(tcall_text_reader_ *reader, const char *end)
+/* Reads such arguments: once to count, once to write. Returns false where they
+ * are not of this form. */
+TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
+                                                  tcall_item *item)
 {
-    int error = TCALL_OK;
-    while (error == TCALL_OK) {
-        const char *name;
+    tcall_block *block = text->reader->chat->block;
+    size_t high = block->high, len;
+    const char *from = text->at;
+    tcall_writer out;
+    char *memory;
+    tcall_writer_init(&out, NULL, 0);
+    if (!tcall_spoken_members_(text, &out) && !text->cut)
+        return false;
+    len = out.len;
+    memory = (char *)tcall_block_take_(block, len);
+    if (memory) {
+        text->at = from;
+        tcall_writer_init(&out, memory, len);
+        tcall_spoken_members_(text, &out);
+    } else {
+        text->error = TCALL_E_MEMORY;
+    }
+    item->text = tcall_slice_(memory, memory ? len : 0);
+    item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
+    tcall_spoken_add_(text, item);
+    tcall_block_back_(block, high);
+    return true;
+}
+
+/* Takes the object that begins here as the text of a call; one that does not
+ * end is cut where the call ends. */
+static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *from = text->at, *pattern = text->form->end;
+    const char *to = tcall_spoken_value_end_(from, text->end, "");
+    if (!to) {
+        item->error = TCALL_E_CUT;
+        to = text->end;
+        pattern += *pattern == '?';
+        if (*pattern)
+            to = tcall_spoken_find_(from, text->end, pattern);
+        text->cut = to == text->end;
+    }
+    text->at = to;
+    item->text = tcall_slice_(from, (size_t)(to - from));
+}
+
+/* Reads a call that begins with its name. Returns false where it is none. */
+static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    const char *to;
+    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
+    text->at += item->name.len;
+    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
+        return false;
+    if (text->form->key)
+        return tcall_spoken_written_(text, item);
+    tcall_spoken_skip_set_(text, " \t\r\n");
+    to = text->at;
+    if (text->at == text->end) {
+        item->error = TCALL_E_CUT;
+        text->cut = true;
+    } else if (*to == '{') {
+        tcall_spoken_take_(text, item);
+    } else if (!*text->form->end || *text->form->end == '?') {
+        return false;
+    } else {
+        to = tcall_spoken_find_(to, text->end, text->form->end);
+        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
+        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
+        text->at = to;
+    }
+    tcall_spoken_add_(text, item);
+    return true;
+}
+
+/* Reads a call that is an object. With escaped quotes it is part of another
+ * text. */
+static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
+{
+    if (text->at == text->end || *text->at != '{' ||
+        tcall_spoken_match_(text->at, text->end, "{ \\"))
+        return false;
+    tcall_spoken_take_(text, item);
+    tcall_spoken_object_(text, item);
+    return true;
+}
+
+/* Whether the line goes on as a sentence does: then it speaks of a call. */
+static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
+{
+    const char *at = text->at;
+    while (at < text->end && (*at == ' ' || *at == '\t'))
+        at++;
+    return at < text->end && text->at[-1] != '\n' && *at &&
+           ((*at >= 'a' && *at <= 'z') || strchr(".,:!?)\"'`*\\}", *at));
+}
+
+/* Reads the calls of one marker. Returns false where they are none. */
+static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
+{
+    const tcall_text_form *form = text->form;
+    bool python = form->key && !*form->key, more;
+    if (!form->name_end)
+        tcall_spoken_skip_set_(text, " \t\r\n[");
+    do {
         tcall_item item;
         memset(&item, 0, sizeof item);
-        while (reader->at < end &&
-               (tcall_is_space_(*reader->at) || strchr("[],;", *reader->at)))
-            reader->at++;
-        name = reader->at;
-        while (reader->at < end && !tcall_ends_name_(*reader->at))
-            reader->at++;
-        item.name = tcall_slice_(name, (size_t)(reader->at - name));
-        if (!tcall_read_text_arguments_(reader, &item, end))
-            break;
-        error = item.name.len ? tcall_add_text_call_(reader, &item)
-                              : tcall_read_text_call_(reader, &item);
-    }
-    return error;
+        if (!(form->name_end ? tcall_spoken_named_(text, &item)
+                             : tcall_spoken_whole_(text, &item)))
+            return false;
+        more = !text->cut && (!form->name_end || python);
+        if (more)
+            tcall_spoken_skip_set_(text, " \t\r\n],;}");
+        more = more && text->at < text->end &&
+               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
+    } while (more);
+    if (text->cut || tcall_spoken_skip_end_(text))
+        return text->cut || !tcall_spoken_goes_on_(text);
+    if (text->at < text->end)
+        return false;
+    text->cut = true;
+    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
+    return true;
 }
 
-/* Returns the next marker, and moves to its place, or NULL at the end. */
-static const tcall_marker_ *tcall_next_marker_(tcall_text_reader_ *reader)
+/* Tries a form at this place. What is no call leaves nothing. */
+static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
 {
-    size_t i;
-    for (; reader->at < reader->end; reader->at++)
-        for (i = 0; i < TCALL_ARRAY_LEN(tcall_markers_); i++)
-            if (tcall_begins_with_(reader->at, reader->end,
-                                   tcall_markers_[i].open))
-                return &tcall_markers_[i];
-    return NULL;
+    tcall_reader *reader = text->reader;
+    tcall_chat *chat = reader->chat;
+    size_t low = chat->block->low, last = text->last;
+    uint32_t made = chat->made;
+    int calls = reader->answer.calls;
+    bool first = *text->form->begin == '^';
+    text->at = at;
+    text->cut = false;
+    tcall_spoken_skip_(text, text->form->scope);
+    if ((first && at != text->start) ||
+        !tcall_spoken_skip_(text, text->form->begin + first))
+        return false;
+    text->tries++;
+    if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
+        return true;
+    text->cut = false;
+    text->last = last;
+    chat->block->low = low;
+    chat->made = made;
+    reader->answer.calls = calls;
+    return false;
 }
 
-/* Makes calls of those that the text at this place holds, and ends the text
- * where they begin. cut: nobody knows what followed the last one. */
-TCALL_NOINLINE_ TCALL_SHARED_ int
-tcall_text_calls_(tcall_chat *chat, size_t at, tcall_answer *answer, bool cut)
+/* ---- what only quotes a call ---- */
+
+/* Where in a text a place is. */
+typedef struct tcall_spoken_place_ {
+    tcall_syntax_ json; /* of JSON that began before it */
+    bool in_json, fence, code, quoted;
+} tcall_spoken_place_;
+
+/* Whether a quote opens just before this. */
+static bool tcall_spoken_in_quotes_(const char *start, const char *at)
 {
-    tcall_item_head_ *head = tcall_head_at_(chat, at);
-    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
-    const char *first = NULL;
-    const tcall_marker_ *marker;
-    tcall_text_reader_ reader;
-    int error = TCALL_OK;
-    memset(&reader, 0, sizeof reader);
-    reader.chat = chat;
-    reader.answer = answer;
-    reader.at = text.ptr;
-    reader.end = text.ptr + text.len;
-    while (error == TCALL_OK &&
-           (marker = tcall_next_marker_(&reader)) != NULL) {
-        bool by_next = !*marker->close;
-        const char *end;
-        first = first ? first : reader.at;
-        reader.at += strlen(marker->open);
-        end = tcall_find_word_(reader.at, reader.end,
-                               by_next ? marker->open : marker->close);
-        reader.closed = by_next || end < reader.end;
-        error = tcall_read_text_calls_(&reader, end);
-        reader.at = end;
+    if (at == start)
+        return false;
+    return strchr("\"'`", at[-1]) ||
+           (at - start >= 3 && memcmp(at - 3, "\xE2\x80", 2) == 0 &&
+            (at[-1] == '\x9C' || at[-1] == '\x98'));
+}
+
+/* Goes on over the byte at a place. */
+static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
+                               const char *at, const char *end)
+{
+    bool begins = at == start || at[-1] == '\n';
+    bool mark = *at == '`' && (at == start || at[-1] != '`');
+    if (*at == '\n')
+        place->code = place->quoted = false;
+    else if (mark && tcall_spoken_match_(at, end, "```"))
+        place->fence = !place->fence;
+    else if (mark)
+        place->code = !place->code;
+    else if (begins && *at == '>')
+        place->quoted = true;
+    if (!place->in_json && (*at == '{' || *at == '[') &&
+        !tcall_spoken_in_quotes_(start, at)) {
+        tcall_syntax_begin_(&place->json, &tcall_rewritten_user_);
+        place->in_json = true;
     }
-    if (error == TCALL_OK && answer->calls) {
-        size_t end = at + tcall_head_size_(head);
-        size_t spoken = (size_t)(first - text.ptr);
+    if (place->in_json) {
+        tcall_syntax_feed_(&place->json, at, 1);
+        place->in_json =
+            !place->json.error && place->json.state != TCALL_AT_DONE_;
+    }
+}
+
+/* Whether a call can begin at a place. */
+static bool tcall_spoken_may_begin_(const tcall_spoken_place_ *place,
+                                    const char *start, const char *at)
+{
+    if (place->fence || place->code || place->quoted ||
+        (place->in_json && place->json.state >= TCALL_AT_STRING_ &&
+         place->json.state <= TCALL_AT_HALF_))
+        return false;
+    return at == start ||
+           (strchr("<[{", *at) && !tcall_spoken_in_quotes_(start, at));
+}
+
+/* Makes calls of those that the text holds, and ends the text where they begin.
+ * cut: nobody knows what followed the last one. */
+TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
+                                              tcall_reader *reader, bool cut)
+{
+    tcall_chat *chat = reader->chat;
+    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
+    const char *first = NULL, *at;
+    tcall_spoken_place_ place;
+    tcall_spoken_reader_ text;
+    memset(&place, 0, sizeof place);
+    memset(&text, 0, sizeof text);
+    text.reader = reader;
+    text.end = all.ptr + all.len;
+    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
+    for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        bool found = false;
+        text.form = calls->forms;
+        if (text.tries < TCALL_SPOKEN_TRIES_ &&
+            tcall_spoken_may_begin_(&place, text.start, at))
+            for (; text.form->begin && !found && !text.error; text.form++)
+                found = tcall_spoken_try_(&text, at);
+        if (found) {
+            first = first ? first : at;
+            at = text.at;
+            place.in_json = false;
+        } else {
+            tcall_spoken_pass_(&place, text.start, at, text.end);
+            at++;
+        }
+    }
+    if (text.error == TCALL_OK && first) {
+        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t spoken = (size_t)(first - all.ptr);
         if (cut)
-            tcall_head_at_(chat, reader.last)->error = (int8_t)TCALL_E_CUT;
+            tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
         tcall_head_set_len_(head, TCALL_PART_TEXT_, spoken);
-        tcall_chat_shift_(chat, end, end - text.len + spoken);
+        tcall_chat_shift_(chat, end, end - all.len + spoken);
     }
-    return answer->error = error;
+    return reader->answer.error = text.error;
 }
 
-#endif /* TOOLCALL_NO_TEXT_CALLS */
+/* ---- families ---- */
+
+#define TCALL_SPOKEN_OBJECT_(begin, end)       \
+    {                                          \
+        "", begin, NULL, NULL, NULL, NULL, end \
+    }
+#define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
+    {                                                    \
+        scope, begin, name_end, NULL, NULL, NULL, end    \
+    }
+#define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
+    {                                              \
+        "", begin, name_end, "", " = ", NULL, end  \
+    }
+#define TCALL_SPOKEN_LAST_                       \
+    {                                            \
+        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
+    }
+
+#define TCALL_SPOKEN_HERMES_                                         \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
+        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
+        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
+        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
+    {                                                           \
+        "", begin, ">", "<parameter=", ">", "</parameter>", end \
+    }
+#define TCALL_SPOKEN_QWEN_                              \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
+                           "</function> </tool_call>"), \
+        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+
+#define TCALL_SPOKEN_MINIMAX_                                        \
+    {                                                                \
+        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
+            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
+    }
+
+#define TCALL_SPOKEN_GLM_                                               \
+    {                                                                   \
+        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
+            "</arg_value>", "</tool_call>"                              \
+    }
+
+#define TCALL_SPOKEN_LLAMA_                                        \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
+        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
+        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
+        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+
+#define TCALL_SPOKEN_MISTRAL_                                            \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
+        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+
+#define TCALL_SPOKEN_PHI_                                     \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
+        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+
+#define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
+    TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
+                        ":*<|tool_call_argument_begin|>",       \
+                        "?<|tool_call_end|>")
+#define TCALL_SPOKEN_KIMI_                                    \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
+        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+
+/* Its bars are wide, and what looks like _ are blocks. */
+#define TCALL_SPOKEN_WIDE_(first, second) \
+    "<\xEF\xBD\x9Ctool"                   \
+    "\xE2\x96\x81" first second "\xEF\xBD\x9C>"
+#define TCALL_SPOKEN_DEEPSEEK_ROW_(begin, name_end, end)              \
+    TCALL_SPOKEN_NAMED_(TCALL_SPOKEN_WIDE_("calls", "\xE2\x96\x81"    \
+                                                    "begin") " ",     \
+                        TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81"     \
+                                                   "begin") begin,    \
+                        name_end,                                     \
+                        end TCALL_SPOKEN_WIDE_("call", "\xE2\x96\x81" \
+                                                       "end"))
+#define TCALL_SPOKEN_DEEPSEEK_                                           \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
+                               " ```json ", " ``` "),                    \
+        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+
+/* V3.2 */
+#define TCALL_SPOKEN_DSML_ \
+    "\xEF\xBD\x9C"         \
+    "DSML"                 \
+    "\xEF\xBD\x9C"
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
+    {                                                                       \
+        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
+            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
+            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
+            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
+            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
+    }
+
+#define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
+    TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
+#define TCALL_SPOKEN_GPT_OSS_                                             \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
+                              "<|channel|>commentary to=functions.",      \
+                              "*<|message|>"),                            \
+        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                                  "<|channel|>analysis to=functions.",    \
+                                  "*<|message|>"),                        \
+        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                                  "<|channel|>*<|message|>"),             \
+        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
+                                  "<|channel|>*<|message|>")
+
+#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
+    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
+                                                    TCALL_SPOKEN_LAST_}; \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+                                               tcall_spoken_read_};
+
+TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
+TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
+                     TCALL_SPOKEN_OBJECT_("^", "$"),
+                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
+TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
+                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
+TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
+                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
+                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
+                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
+                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
+                     TCALL_SPOKEN_GPT_OSS_)

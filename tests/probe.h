@@ -10,8 +10,7 @@
 /* probe_lines.c */
 char *probe_line(FILE *in, size_t *len);
 char *probe_file(const char *path, size_t *len);
-int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens);
-tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens);
+tcall_json probe_parse(char *text, size_t len);
 char *probe_text(tcall_json v);
 
 /* probe_shapes.c */
@@ -26,6 +25,7 @@ int probe_schema(FILE *in, FILE *out);
 
 /* probe_read.c */
 const tcall_provider *probe_provider(const char *name);
+const tcall_text_calls *probe_text_calls(tcall_json value);
 int probe_read_out(void *user, const char *bytes, size_t len);
 int probe_read(int argc, char **argv, FILE *in, FILE *out);
 

@@ -91,6 +91,31 @@ int probe_read_out(void *user, const char *bytes, size_t len)
     return (int)fwrite(bytes, 1, len, (FILE *)user);
 }
 
+/* true: every family that has markers; else that of this name. */
+const tcall_text_calls *probe_text_calls(tcall_json value)
+{
+    static const struct {
+        const char *name;
+        const tcall_text_calls *calls;
+    } families[] = {{"hermes", &tcall_text_hermes},
+                    {"qwen", &tcall_text_qwen},
+                    {"llama", &tcall_text_llama},
+                    {"mistral", &tcall_text_mistral},
+                    {"phi", &tcall_text_phi},
+                    {"kimi", &tcall_text_kimi},
+                    {"deepseek", &tcall_text_deepseek},
+                    {"glm", &tcall_text_glm},
+                    {"gpt_oss", &tcall_text_gpt_oss},
+                    {"minimax", &tcall_text_minimax},
+                    {"any", &tcall_text_any}};
+    const char *name = tcall_json_string(value, "");
+    size_t i;
+    for (i = 0; i < sizeof families / sizeof *families; i++)
+        if (strcmp(name, families[i].name) == 0)
+            return families[i].calls;
+    return tcall_json_bool(value, false) ? &tcall_text_any : NULL;
+}
+
 /* The reader itself lies in the block, as an agent has it, at its end. */
 static void probe_read_body(const tcall_provider *provider, tcall_json in,
                             size_t split, size_t size, FILE *out)
@@ -114,7 +139,7 @@ static void probe_read_body(const tcall_provider *provider, tcall_json in,
     }
     tcall_chat_init(&chat, r == &small ? &none : &block);
     tcall_reader_init(r, provider, &chat, NULL, NULL);
-    r->text_calls = tcall_json_bool(tcall_json_get(in, "text_calls"), false);
+    r->text_calls = probe_text_calls(tcall_json_get(in, "text_calls"));
     for (at = 0; at < body.len; at += n) {
         /* A copy of its own for each piece: reading beyond it is seen. */
         n = split && split < body.len - at ? split : body.len - at;
@@ -149,10 +174,8 @@ int probe_read(int argc, char **argv, FILE *in, FILE *out)
             size = strtoul(argv[i + 1], NULL, 10);
     }
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        tcall_json v = probe_parse(line, len, &tokens);
+        tcall_json v = probe_parse(line, len);
         probe_read_body(provider, v, split, size, out);
-        free(tokens);
         free(line);
     }
     return 0;

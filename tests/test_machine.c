@@ -468,7 +468,7 @@ TCALL_OPEN_SHAPE(inner, INNER)
     ROW(me, optional, integer64(-5000000000, INT64_MAX), wide, "")          \
     ROW(me, optional, integer64(-5, 700), narrow, "")                       \
     ROW(me, optional, number(-1.5, 2.5), number, "")                        \
-    ROW(me, optional, over(number(0, 100)), between, "")                    \
+    ROW(me, optional, over(under(number(0, 100))), between, "")             \
     ROW(me, optional, number(TCALL_NO_MINIMUM, TCALL_NO_MAXIMUM), free_one, \
         "")                                                                 \
     ROW(me, optional, boolean, yes, "")                                     \

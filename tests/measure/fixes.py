@@ -24,7 +24,7 @@ FIXES = {
     "a repair that failed, and what it wrote": (
         "call", "    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))\n        return call->error;\n", ""),
     "coerced, and not checked as it is meant": (
-        "call", "            r = tcall_hydrate_check_(tc, call, false);\n", "            ;\n"),
+        "call", "    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);\n", "    return r;\n"),
     "a call that was cut runs": (
         "call", "    if (call->incomplete)\n", "    if (false)\n"),
     "a call that was cut is repaired": (
@@ -54,7 +54,9 @@ FIXES = {
         "tools", "    return tc->error < 0 ? tc->error : TCALL_E_USAGE;", "    return TCALL_OK;"),
     "an anchor taken for a pointer": (
         "schema", "if (at[1] != '#' || (*p != '\"' && *p != '/'))", "if (at[1] != '#')"),
-    "a name that two keys have": ("json", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
+    "a name that two keys have": ("tree", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
+    "a name that two keys of a value have": (
+        "json", "return TCALL_E_DUPLICATE;", "return TCALL_OK;"),
     # the offer
     "checked by the schema that is sent": (
         "registry", '"parameters", tool->parameters, &schema);',
@@ -123,7 +125,7 @@ FIXES = {
     "a person who is never asked again": (
         "agent_calls", "cx->stop < 0 || cx->asks ||", "cx->stop < 0 ||"),
     "a released call that keeps its place": (
-        "call", "    if (cx->end)\n        cx->end(call);\n", ""),
+        "call", "    if (call->cx.end)\n        call->cx.end(call);\n", ""),
     "an injected secret that the tool says": (
         "run", "    tcall_hide_said_(cx);\n", ""),
     "an injected secret that is told": (
@@ -299,8 +301,8 @@ FIXES = {
         "context", "~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)",
         "~(unsigned)(cx->call->tool->permissions | cx->call->tool->optional_permissions)"),
     "memory of a call inside a call": (
-        "invoke", "        tcall_release(tc, own);\n        tcall_block_release_(&tc->block, mark);\n",
-        "        tcall_release(tc, own);\n"),
+        "invoke", "        tcall_let_go_(tc, own);\n        tcall_block_release_(&tc->block, mark);\n",
+        "        tcall_let_go_(tc, own);\n"),
     # events
     "output that nobody sees come": (
         "context", "    tcall_tell_said_(cx, TCALL_EVENT_OUTPUT, text);\n", "    (void)cx, (void)text;\n"),

@@ -1,0 +1,56 @@
+#pragma once
+#include "chat.h"
+
+/* ==========================================================================
+ * >>text_calls: calls that a model writes as text
+ *
+ * A server that has no parser for its model passes calls on as the model wrote
+ * them: <tool_call>{"name":"f","arguments":{}}</tool_call>. Each family of
+ * models has its own markers. Who runs such a model names its family:
+ *
+ *     agent.text_calls = &tcall_text_qwen;
+ *
+ * Arguments are read as leniently as others. No call is what the model only
+ * quotes: within a Markdown code fence or code span, a quoted line ("> "), a
+ * JSON string, quotes, or a sentence that goes on behind it; nor what has the
+ * name of no tool. What was cut is a call that does not run.
+ */
+
+struct tcall_reader;
+
+/* How calls are written. In these texts a blank stands for any white space or
+ * none, * for anything up to what follows it in the line, ^ for the beginning
+ * of the text, $ for its end, a first ? for what may be missing. */
+typedef struct tcall_text_form {
+    const char *scope;    /* what may stand before the first call */
+    const char *begin;    /* what a call begins with */
+    const char *name_end; /* what follows its name; NULL: an object, or several,
+                             has the members name and arguments */
+    /* Of arguments that are no object: what a name begins and ends with, and
+     * what its value, which is text. key "": Python's, f(a=1). */
+    const char *key, *key_end, *value_end;
+    const char *end; /* what a call ends with */
+} tcall_text_form;
+
+/* A family; forms end with one whose begin is NULL. */
+typedef struct tcall_text_calls {
+    const tcall_text_form *forms;
+    int (*read)(const struct tcall_text_calls *calls,
+                struct tcall_reader *reader, bool cut);
+} tcall_text_calls;
+
+#ifndef TOOLCALL_STATIC
+extern const tcall_text_calls tcall_text_hermes; /* and Qwen 2.5, Qwen 3 */
+extern const tcall_text_calls tcall_text_qwen;   /* Qwen3-Coder: XML */
+extern const tcall_text_calls tcall_text_llama;  /* 3.1: bare JSON, <function=;
+                                                  * 3.2, 4: [f(a=1)] */
+extern const tcall_text_calls tcall_text_mistral;
+extern const tcall_text_calls tcall_text_phi; /* Phi-4-mini, Granite */
+extern const tcall_text_calls tcall_text_kimi;
+extern const tcall_text_calls tcall_text_deepseek;
+extern const tcall_text_calls tcall_text_glm;
+extern const tcall_text_calls tcall_text_minimax; /* M2 */
+extern const tcall_text_calls tcall_text_gpt_oss;
+/* All that have markers: whatever the model is. */
+extern const tcall_text_calls tcall_text_any;
+#endif
