@@ -420,6 +420,12 @@ static void test_memories(void)
                 int r = read_into(&target, json, len, 3, how, len + 1, size);
                 CHECK(r == want || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET);
             }
+#ifndef TEST_LINKED /* what a call asks its block for */
+            read_into(&target, json, len, 3, how, len + 1, 4096);
+            size = tcall_machine_used_(&machine);
+            CHECK(size < 4096 || strstr(programs[i][0], "unique"));
+            CHECK(read_into(&target, json, len, 3, how, len + 1, size) == want);
+#endif
         }
 }
 
