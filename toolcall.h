@@ -427,29 +427,42 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
 typedef struct tcall_syntax_ tcall_syntax_;
 
 /* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text as it stands, through data. */
+ * its text, through data, without the white space between tokens. */
 typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
 
 /* What is told. A user that finds a fault sets error and halt; nothing is told
  * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
 typedef struct tcall_syntax_user_ {
-    /* A member's name, decoded: mostly all of it, else in pieces of which the
-     * last ends it. Returns whether its value is asked for. */
-    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
-    /* A value begins, with this character. */
-    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
-    /* Of a string its decoded bytes, else its text; several calls a value. What
-     * was escaped comes alone. */
-    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
-    /* A value that was heard is complete. */
-    void (*end)(tcall_syntax_ *s);
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
 } tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
 
 /* The state of a recogniser; the user's own state begins with it. */
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -460,8 +473,8 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1099,9 +1112,10 @@ typedef struct tcall_text_into_ {
 /* A name or a word of a choice. Of these only so much is known: with which one
  * in flash it agrees so far. */
 typedef struct tcall_words_ {
-    const char *word;    /* that one, or NULL: none agrees */
-    size_t len;          /* bytes that came */
-    uint8_t index, left; /* of the word; words that follow it */
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
 #if TOOLCALL_MISFIT_TEXT
     uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];
@@ -1182,11 +1196,9 @@ typedef struct tcall_level_ {
 
 /* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
 typedef struct tcall_numeral_ {
-    bool minus : 1;    /* sign of the number */
-    bool point : 1;    /* it came */
-    bool e : 1;        /* it came */
-    bool negative : 1; /* sign of the exponent */
-    int16_t length;    /* digits before the exponent, in all */
+    bool minus[2];  /* the signs of the number and its exponent */
+    bool point, e;  /* they came */
+    int16_t length; /* digits before the exponent, in all */
     int16_t places;
     int16_t power; /* the exponent, without its sign */
     int16_t count; /* digits from the first that is not 0 on */
@@ -1205,16 +1217,18 @@ struct tcall_decoder {
 
     /* private */
     uint8_t levels;
-    uint8_t into;  /* what becomes of the value that is read */
-    uint16_t kept; /* bytes of its text so far */
+    uint8_t into;             /* what becomes of the value that is read */
+    uint16_t kept;            /* bytes of its text so far */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
         tcall_numeral_ digits;
     } now;
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -1333,13 +1347,13 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok_ {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
-} tcall_tok;
+} tcall_tok_;
 
 /* The state of a scanner. */
 typedef struct tcall_scan {
@@ -1357,8 +1371,8 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;  /* values and keys seen so far */
-    tcall_tok *tok; /* where they go, as many as fit */
+    size_t tokens;   /* values and keys seen so far */
+    tcall_tok_ *tok; /* where they go, as many as fit */
     size_t tok_cap;
     const char *text; /* that they refer to */
     int super;        /* token of the open container */
@@ -1397,44 +1411,50 @@ TCALL_API int tcall_scan_end(tcall_scan *s);
 /* ==========================================================================
  * >>json: values
  *
- * JSON text in the caller's memory becomes an array of tokens: recognised by
- * and split by the scanner, decoded in place. A value is a small cursor
- * passed by copy. Getters are total: what is absent or of another type gives
- * the fallback, so a chain of them needs one check or none.
+ * A value is its text: strict JSON without white space, in which each getter
+ * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * is absent or of another type gives the fallback, so a chain of them needs one
+ * check or none.
  */
 
-/* A value in text and tokens that the caller keeps for as long. */
+/* A value in a text that was accepted and lives as long. The getters that give
+ * strings decode these where they lie: the text is theirs to write to, and is
+ * JSON for tcall_write_json and them alone from then on. */
 typedef struct tcall_json {
-    const char *text;
-    const tcall_tok *tok; /* NULL: no value */
+    const char *at;  /* where it begins; NULL: no value */
+    const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
-/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
- * decoded in place; it and tok must live as long as the value. Returns the
- * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
- * need is not NULL, is then the number), or what is wrong with the text
- * (*need: the offset). Duplicate keys, after decoding, are refused. */
+/* Makes a value of one JSON text, strictly. text must have room for len + 1
+ * bytes and loses its white space; it must live as long as the value. Returns
+ * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
+ * offset in *at. Names that stand twice in an object, however they are escaped,
+ * are refused, and numbers beyond the range of double. It takes no memory: what
+ * it costs to find the former grows with the square of the names of one object
+ * from some 50 on (10,000: 50 ms on a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
-                               tcall_tok *tok, size_t cap, size_t *need);
+                               size_t *at);
 
 /* Returns the type; TCALL_MISSING of a missing value. */
 TCALL_API tcall_type tcall_json_type(tcall_json v);
-/* Returns a member of an object, an element of an array, else a missing value:
- * it and its texts are valid as long as the text and the tokens are. */
+/* Returns a member of an object, an element of an array, else a missing value,
+ * valid as long as the text. What stands before it is passed over. */
 TCALL_API tcall_json tcall_json_get(tcall_json object, const char *key);
 TCALL_API tcall_json tcall_json_at(tcall_json array, int index);
 /* Returns the number of members or elements, else 0. */
 TCALL_API int tcall_json_count(tcall_json v);
 /* Visits the elements of an array or the values of an object, valid likewise:
- * for (v = tcall_json_first(all); v.tok; v = tcall_json_next(v)); key names the
- * latter. */
+ * for (v = tcall_json_first(all); v.at; v = tcall_json_next(v)); key names the
+ * latter, decoded and terminated as tcall_json_string is, and is empty for any
+ * other value. */
 TCALL_API tcall_json tcall_json_first(tcall_json v);
 TCALL_API tcall_json tcall_json_next(tcall_json v);
 TCALL_API tcall_str tcall_json_key(tcall_json v);
-/* Returns a decoded string, terminated by NUL and valid likewise; fallback for
- * every other type. */
+/* Returns a decoded string, terminated by NUL and valid as long as its text;
+ * fallback for every other type. */
 TCALL_API const char *tcall_json_string(tcall_json v, const char *fallback);
-/* The same as a slice; of a number, true, false or null its text. */
+/* The same as a slice, which also holds what follows a U+0000 (no arguments
+ * have any); of a number, true, false or null its text, which nothing ends. */
 TCALL_API tcall_str tcall_json_str(tcall_json v);
 TCALL_API bool tcall_json_bool(tcall_json v, bool fallback);
 /* Returns an integer value (also 5.0 and 5e2); fallback for fractions and
@@ -1447,6 +1467,42 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 /* Returns the nearest double, of two the even one; what is too small is 0.
  * Returns fallback for every other type and beyond the range of double. */
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
+
+/* ==========================================================================
+ * >>tree: tokens of arguments, while they are checked
+ *
+ * Only what checks by tokens has them, and goes with it: a value is text.
+ */
+
+/* A value in text and tokens that the caller keeps for as long. */
+typedef struct tcall_tree_ {
+    const char *text;
+    const tcall_tok_ *tok; /* NULL: no value */
+} tcall_tree_;
+
+/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
+ * decoded in place; it and tok must live as long as the value. Returns the
+ * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
+ * need is not NULL, is then the number), or what is wrong with the text
+ * (*need: the offset). Duplicate keys, after decoding, are refused. */
+TCALL_API int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len,
+                                tcall_tok_ *tok, size_t cap, size_t *need);
+
+/* Returns the type; TCALL_MISSING of a missing value. */
+TCALL_API tcall_type tcall_tree_type_(tcall_tree_ v);
+/* Returns a member of an object, an element of an array, else a missing value:
+ * it and its texts are valid as long as the text and the tokens are. */
+TCALL_API tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key);
+/* Returns the number of members or elements, else 0. */
+TCALL_API int tcall_tree_count_(tcall_tree_ v);
+/* Visits the elements of an array or the values of an object, valid likewise:
+ * for (v = tcall_tree_first_(all); v.tok; v = tcall_tree_next_(v)); key names
+ * the latter. */
+TCALL_API tcall_tree_ tcall_tree_first_(tcall_tree_ v);
+TCALL_API tcall_tree_ tcall_tree_next_(tcall_tree_ v);
+TCALL_API tcall_str tcall_tree_key_(tcall_tree_ v);
+/* Returns a string, decoded, or the text of a number, true, false or null. */
+TCALL_API tcall_str tcall_tree_str_(tcall_tree_ v);
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -1500,12 +1556,12 @@ TCALL_API const char *tcall_fix_name(int i);
 
 /* What tcall_parse_arguments gives. */
 typedef struct tcall_arguments {
-    tcall_json root; /* the object; lives as long as the memory */
-    uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* offset in the text of the error, else of the first fix;
-                      * for DUPLICATE, RANGE and an escaped NUL the offset in
-                      * the rewritten text */
-    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+    tcall_tree_ root; /* the object; lives as long as the memory */
+    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
+    size_t at;        /* offset in the text of the error, else of the first fix;
+                       * for DUPLICATE, RANGE and an escaped NUL the offset in
+                       * the rewritten text */
+    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
 } tcall_arguments;
 
 /* Parses the arguments of a call, one JSON object, into mem: tokens and a
@@ -1598,8 +1654,10 @@ TCALL_API int tcall_write_fixed(tcall_writer *writer, tcall_int value,
 TCALL_API int tcall_write_double(tcall_writer *writer, double value);
 TCALL_API int tcall_write_bool(tcall_writer *writer, bool value);
 TCALL_API int tcall_write_null(tcall_writer *writer);
-/* Writes a parsed value as compact JSON text, in its own order. */
+/* Writes a value as compact JSON text, in its own order: of its strings those
+ * characters are escaped that JSON wants so, however they came. */
 TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
+TCALL_API int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
@@ -1789,8 +1847,8 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
  *          r = tcall_schema_check(&schema, value, &check);
  *          TCALL_E_INVALID: tcall_write_validation_errors(...)
  *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
- * value), write what was meant with tcall_write_json(&w, value), parse that and
- * check it once more with coerce = false: only that result counts
+ * value), write what was meant with tcall_write_tree_(&w, value), parse that
+ * and check it once more with coerce = false: only that result counts
  *
  * A schema that was refused, or is zero, accepts nothing.
  */
@@ -1874,7 +1932,7 @@ typedef struct tcall_check {
  * where no string is allowed. And null for an optional property may mean that
  * it is absent. Of several alternatives exactly one must accept it. Such values
  * are only marked; see above what to do. */
-TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                                  tcall_check *check);
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
@@ -1883,16 +1941,16 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
  * values are cut. */
 TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
-                                           tcall_json value,
+                                           tcall_tree_ value,
                                            const tcall_validation_error *error);
 /* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
-                                            tcall_json value,
+                                            tcall_tree_ value,
                                             const tcall_check *check);
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
-TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_tree_ value);
 
 #endif /* TOOLCALL_NO_SCHEMA */
 
@@ -2637,6 +2695,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
 #ifndef TOOLCALL_NO_SCHEMA
+    tcall_tree_ tree; /* private: what faults refer to */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
 #endif
@@ -3999,7 +4058,7 @@ typedef struct tcall_mcp_params_ {
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
-    uint8_t jsonrpc, method; /* index, or 255 */
+    uint8_t method; /* index, or 255 */
     char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
@@ -4013,9 +4072,11 @@ typedef struct tcall_mcp {
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
-    char stash[TOOLCALL_MCP_STASH + 1];
     union {
-        tcall_decoder decoder;
+        struct {
+            tcall_decoder decoder;
+            char stash[TOOLCALL_MCP_STASH + 1];
+        } reading;
         tcall_ctx cx; /* while a tool runs, when all is read */
     } at_work;
 } tcall_mcp;
@@ -4960,7 +5021,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -4969,13 +5030,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -5024,7 +5085,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + (__builtin_ctzll(marks) >> 3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -5051,55 +5115,61 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
     }
 }
 
-/* Decoded bytes of a string. */
-static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
-                                  size_t len)
+/* Tells a part of a name or value, if anybody asked for it. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
+    if (s->quiet || at == from)
+        return;
     if (s->named)
-        s->user->name(s, bytes, len, false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, bytes, len);
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
-static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
-                                       size_t len)
+/* A name ends with this part; mostly it is all of it. */
+static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
+                                const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, name, len, true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
-static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
-    for (;;) {
-        const char *from = at;
-        char c;
-        at = tcall_syntax_plain_(s, at, end);
-        if (at > from && !s->quiet)
-            tcall_syntax_decoded_(s, from, (size_t)(at - from));
-        if (at == end || s->halt)
-            return at;
-        c = *at++;
-        if (c == '"') {
-            if (s->named)
-                tcall_syntax_named_(s, at, 0);
-            else
-                tcall_syntax_value_ends_(s, at);
-            return at;
-        }
-        if (c != '\\')
-            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at - 1);
-        c = at < end ? tcall_unescape_(*at) : 0;
-        if (!c) {
-            s->state = TCALL_AT_ESCAPE_;
-            return at;
-        }
-        if (!s->quiet)
-            tcall_syntax_decoded_(s, &c, 1);
-        at++;
+    const char *at = tcall_syntax_plain_(s, from, end);
+    if (s->halt)
+        return at;
+    if (s->named && at < end && *at == '"') {
+        tcall_syntax_named_(s, from, at);
+        return at + 1;
     }
+    tcall_syntax_part_(s, from, at);
+    if (at == end || s->halt)
+        return at;
+    if (*at == '"')
+        tcall_syntax_value_ends_(s, at + 1);
+    else if (*at == '\\')
+        s->state = TCALL_AT_ESCAPE_;
+    else
+        return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL, at);
+    return at + 1;
+}
+
+/* A string begins. */
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
+{
+    s->state = TCALL_AT_STRING_;
+    s->named = named;
+    s->wide = false;
+    if (!s->quiet)
+        s->from = at;
+    return tcall_syntax_string_(s, at + 1, end);
 }
 
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
@@ -5108,8 +5178,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
     s->wide |= len > 1;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, bytes, len);
+    tcall_syntax_part_(s, bytes, bytes + len);
 }
 
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
@@ -5121,7 +5190,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -5133,48 +5202,37 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
-    bool low;
-    s->unit = (uint16_t)(s->unit << 4 | digit);
-    if (digit < 0)
+    uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
+    uint32_t code = unit;
+    s->unit = unit;
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (--s->hex)
+    if (s->within)
         return at + 1;
-    low = (s->unit & 0xFC00) == 0xDC00;
-    if (low != (s->high != 0))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if ((s->unit & 0xFC00) == 0xD800) {
-        s->high = s->unit;
+    if (half == 0xD800) {
+        s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
     }
-    tcall_syntax_character_(s, low ? 0x10000 +
-                                         ((uint32_t)(s->high & 0x3FF) << 10) +
-                                         (s->unit & 0x3FF)
-                                   : s->unit);
+    if (s->high) /* both halves begin with what is none of the character */
+        code += ((uint32_t)s->high << 10) - 0x35FDC00;
     s->high = 0;
+    tcall_syntax_character_(s, code);
     return at + 1;
 }
 
 /* ---- numbers, literals, values ---- */
 
-/* A part of a number or literal. */
-static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
-                               const char *at)
-{
-    if (at > from && !s->quiet)
-        s->user->data(s, from, (size_t)(at - from));
-}
-
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
     const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -5183,14 +5241,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5206,50 +5264,33 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
-    if (c == '"') {
-        s->state = TCALL_AT_STRING_;
-        s->named = s->wide = false;
-        return tcall_syntax_string_(s, at + 1, end);
-    }
+    if (c == '"')
+        return tcall_syntax_quote_(s, at, end, false);
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
+    s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* A name begins. Mostly it is all there and plain, and needs no memory. */
-static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
-                                      const char *end)
-{
-    const char *quote = tcall_syntax_ascii_(at, end);
-    if (quote < end && *quote == '"') {
-        tcall_syntax_named_(s, at, (size_t)(quote - at));
-        return quote + 1;
-    }
-    s->state = TCALL_AT_STRING_;
-    s->named = true;
-    s->wide = false;
-    return at;
-}
-
-/* What stands between tokens, and what follows it at once: a member is one
- * turn. */
+/* Eats what comes next, and what follows it at once: a member is one turn. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
@@ -5257,6 +5298,12 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         return at + 1;
     }
     switch (s->state) {
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_ESCAPE_:
+    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
         if (*at == '}')
             return tcall_syntax_close_(s, at);
@@ -5264,8 +5311,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_NAME_:
         if (*at != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_name_(s, at + 1, end);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+        at = tcall_syntax_quote_(s, at, end, true);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_COLON_:
@@ -5279,7 +5326,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_:
         at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_NEXT_:
@@ -5298,8 +5345,7 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
     if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, byte, 1);
+    tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -5310,17 +5356,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
     s->halt = s->error != TCALL_OK;
-    while (at < end && !s->halt) {
-        switch (s->state) {
-        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
-        case TCALL_AT_ESCAPE_:
-        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
-        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
-        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
-        default: at = tcall_syntax_turn_(s, at, end);
-        }
-    }
+    while (at < end && !s->halt)
+        at = tcall_syntax_turn_(s, at, end);
     if (s->raw)
         tcall_syntax_raw_ends_(s, at);
     return (size_t)(at - bytes);
@@ -5409,45 +5446,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -5455,8 +5501,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 
@@ -5799,6 +5845,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -5810,15 +5857,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -5840,10 +5898,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -5877,8 +5933,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -5901,26 +5957,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -5956,29 +6017,30 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -6000,7 +6062,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -6011,18 +6074,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM
@@ -6043,16 +6105,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -6061,37 +6120,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -6122,6 +6177,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)
@@ -6135,7 +6191,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */
@@ -6158,13 +6214,14 @@ static int tcall_read_error_(int error)
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *syntax = &decoder->syntax;
-    bool ended = syntax->error != TCALL_OK;
     size_t at = 0;
     int error;
+    if (syntax->error)
+        return decoder->error;
     while (at < len && !syntax->error) /* it halts at the end of the object */
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error && !ended)
+    if (syntax->error)
         decoder->error = tcall_read_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);
@@ -6202,10 +6259,10 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -6375,6 +6432,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
     return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
+    bool nuls;
+    if (*string != '"')
+        return text;
+    text.len = tcall_decode_(to, to, end);
+    nuls = text.len && memchr(to, 0, text.len) != NULL;
+    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    to += text.len;
+    memset(to, ' ', (size_t)(end + 1 - to));
+    to[0] = 0;
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return text;
+}
+
 /* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
@@ -6466,6 +6543,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
@@ -6476,13 +6556,22 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
+    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    char decoded[4];
+    if (bytes.end)
+        return tcall_hash_more_(hash,
+                                tcall_slice_(at, (size_t)(bytes.end - at)));
+    for (;; run = at) {
+        size_t len;
+        while (*at && *at != '"' && *at != '\\')
+            at++;
+        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
+        if (*at != '\\' || !tcall_text_escape_len_(at))
+            return hash;
+        len = tcall_text_char_(&at, decoded);
+        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
     }
-    return hash;
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -6561,6 +6650,15 @@ TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
         text = tcall_text_after_(
             tcall_text_skip_(object ? tcall_text_value_(text) : text));
     return count;
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
 }
 
 /* Returns whether two values are equal, but for what is in them. */
@@ -6791,7 +6889,7 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
-    tcall_tok *t = s->tok + s->tokens - 1;
+    tcall_tok_ *t = s->tok + s->tokens - 1;
     t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
@@ -6829,7 +6927,7 @@ static void tcall_scan_token_open_(tcall_scan *s)
 
 static void tcall_scan_token_close_(tcall_scan *s, const char *p)
 {
-    tcall_tok *t;
+    tcall_tok_ *t;
     if (s->tokens > s->tok_cap)
         return;
     t = s->tok + s->super;
@@ -7452,11 +7550,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
  * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
 
 /* Turns the token at i into ours; those before it are. Its mark becomes the
  * container around it. */
-static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
 {
     jsmntok_t made;
     const char *start;
@@ -7487,7 +7585,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
 
 /* Makes the tokens of a text that the scanner accepted. jsmn wants something
  * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
 {
     jsmn_parser parser;
     jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
@@ -7506,7 +7604,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
         tcall_jsmn_token_(tok, i, text.ptr);
     /* from the end, so that what is inside a container comes before it */
     while (--i > 0) {
-        tcall_tok *around = tok + tok[i].mark;
+        tcall_tok_ *around = tok + tok[i].mark;
         if (around->span == 1)
             tok[i].type |= TCALL_LAST_;
         around->span += tok[i].span;
@@ -7518,7 +7616,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
 /* Makes a token of each value and key of a text if all fit; scan->tokens is
  * how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     int error = tcall_scan_text_(scan, text);
     if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
@@ -7531,7 +7629,7 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
     scan->text = text.ptr;
@@ -7545,193 +7643,195 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 
 /* ==========================================================================
  * >>json
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
  */
+
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
+{
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
+}
 
 TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
-    tcall_json v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
+    return tcall_json_of_(NULL, NULL);
 }
 
-TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
-                                            const tcall_tok *tok)
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 {
-    tcall_json v;
-    v.text = text;
-    v.tok = tok;
-    return v;
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
 }
 
-tcall_type tcall_json_type(tcall_json v)
+/* ---- parsing ---- */
+
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
+
+/* Puts a hash into the table. Returns whether it was there. */
+static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
+                             bool add)
 {
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+    while (seen[slot] && seen[slot] != hash)
+        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+    if (seen[slot])
+        return true;
+    seen[slot] = add ? hash : 0;
+    return false;
 }
 
-TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+static const char *tcall_json_after_(const char *key)
 {
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
 }
 
-/* Whether two keys, the first of len bytes, are the same. */
-static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
-                                    int len, const tcall_tok *other)
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
+static const char *tcall_json_twice_(const char *object)
 {
-    return len == other->end - other->start &&
-           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
-}
-
-/* The key that stands twice. The marks of the object's own tokens serve as the
- * hash table: there are at least twice as many of them as keys. Too many
- * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
-{
-    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
-    int probes = 32;
-    for (key = first; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        slot = first +
-               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
-        for (probes += 8; slot->mark; probes--) {
-            if (probes == 0 ||
-                tcall_json_same_(text, key, len, object + slot->mark))
-                return key;
-            if (++slot == end)
-                slot = first;
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            if (!room && !rest)
+                rest = key;
+            if (tcall_json_seen_(seen, hash, room > 0)) {
+                if (tcall_text_find_(object, key) != key)
+                    return key;
+            } else if (room) {
+                room--;
+            }
         }
-        slot->mark = (int)(key - object);
     }
-    for (slot = first; slot < end; slot++)
-        slot->mark = 0;
     return NULL;
 }
 
-/* A scalar or a key that is not as plain as most. */
-static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
+/* Refuses what is JSON and yet no value: returns the error, and its place. */
+static int tcall_json_odd_(const char *at, const char *end, const char **where)
 {
-    char *p = text + t->start;
-    size_t len = (size_t)(t->end - t->start);
-    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
-        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
-                                                         : TCALL_E_RANGE;
-    len = tcall_decode_(p, p, p + len);
-    t->end = t->start + (int)len;
-    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
-}
-
-/* The second half of parsing, when the scanner has made the tokens; from the
- * end, so that what is within an object comes first. *at: where an error
- * stands. */
-TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                                     bool refuse_nul, size_t *at)
-{
-    tcall_tok *t = tok + count, *twice;
-    int r = TCALL_OK;
-    while (t > tok) {
-        int type = (--t)->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3) {
-            twice = tcall_find_duplicate_key_(text, t);
-            if (twice) {
-                t = twice;
-                r = TCALL_E_DUPLICATE;
-                break;
-            }
-        } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_NEEDS_DECODE_)
-                r = tcall_json_decode_(text, t, refuse_nul);
-            if (r < 0)
-                break;
-            text[t->end] = 0;
+    const char *next, *twice;
+    for (; at < end; at = next) {
+        bool scalar = tcall_text_scalar_(at, at + 1) == at;
+        next = scalar ? tcall_text_skip_(at) : at + 1;
+        *where = at;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
+            !tcall_num_in_range_(tcall_text_verbatim_(at)))
+            return TCALL_E_RANGE;
+        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        if (twice) {
+            *where = twice + 1;
+            return TCALL_E_DUPLICATE;
         }
     }
-    if (r < 0)
-        *at = (size_t)t->start;
-    return r;
+    return TCALL_OK;
 }
 
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need)
+/* Takes the white space out of a text and ends it. */
+static void tcall_json_compact_(char *text, const char *end)
 {
-    tcall_scan scan;
-    size_t at;
-    int r;
-    *out = tcall_json_none_();
-    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
-    at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
-        r = TCALL_E_MEMORY;
-        at = scan.tokens;
+    const char *at = text;
+    while (at < end) {
+        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
+        size_t len = (size_t)(to - at);
+        if (!tcall_is_space_(*at)) {
+            memmove(text, at, len);
+            text += len;
+        }
+        at = to;
     }
-    if (r == TCALL_OK)
-        r = tcall_json_finish_(text, tok, (int)scan.tokens, false, &at);
-    if (need)
-        *need = at;
+    *text = 0;
+}
+
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
+int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
+{
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
+    *out = tcall_json_none_();
+    if (r == TCALL_OK) {
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
+    }
+    if (at)
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    *out = tcall_json_cursor_(text, tok);
-    return (int)scan.tokens;
+    tcall_json_compact_(text, end);
+    *out = tcall_json_of_(text, NULL);
+    return TCALL_OK;
+}
+
+/* ---- getters ---- */
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
 tcall_json tcall_json_first(tcall_json v)
 {
-    tcall_type type = tcall_json_type(v);
-    if (type < TCALL_ARRAY || v.tok->span == 1)
-        return tcall_json_none_();
-    return tcall_json_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+    return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
 }
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.tok || v.tok->type & TCALL_LAST_)
-        return tcall_json_none_();
-    return tcall_json_cursor_(
-        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+    if (!v.at)
+        return v;
+    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
 tcall_str tcall_json_key(tcall_json v)
 {
-    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok - 1);
-}
-
-static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
-{
-    const tcall_tok *t = object.tok, *end;
-    if (tcall_json_type(object) == TCALL_OBJECT)
-        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
-            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
-                return tcall_json_cursor_(object.text, t + 1);
-    return tcall_json_none_();
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    return tcall_json_find_(object, tcall_str_of(key));
+    bool has = tcall_json_type(object) == TCALL_OBJECT;
+    return tcall_json_here_(
+        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    const tcall_tok *t = array.tok, *end;
-    if (tcall_json_type(array) == TCALL_ARRAY)
-        for (end = t + t->span, t++; t < end; t += t->span)
-            if (index-- == 0)
-                return tcall_json_cursor_(array.text, t);
-    return tcall_json_none_();
+    tcall_json v = tcall_json_none_();
+    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
+        for (v = tcall_json_first(array); v.at && index; index--)
+            v = tcall_json_next(v);
+    return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    tcall_json i;
-    int n = 0;
-    for (i = tcall_json_first(v); i.tok; i = tcall_json_next(i))
-        n++;
-    return n;
+    return v.at ? (int)tcall_text_count_(v.at) : 0;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -7739,12 +7839,13 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok);
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
+                                : tcall_text_verbatim_(v.at);
 }
 
 const char *tcall_json_string(tcall_json v, const char *fallback)
 {
-    return tcall_json_type(v) == TCALL_STRING ? v.text + v.tok->start
+    return tcall_json_type(v) == TCALL_STRING ? tcall_text_decode_(v.at).ptr
                                               : fallback;
 }
 
@@ -7752,7 +7853,7 @@ bool tcall_json_bool(tcall_json v, bool fallback)
 {
     if (tcall_json_type(v) != TCALL_BOOL)
         return fallback;
-    return v.text[v.tok->start] == 't';
+    return *v.at == 't';
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -7761,7 +7862,7 @@ int64_t tcall_json_int64(tcall_json v, int64_t fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
         return fallback;
     return out;
@@ -7779,7 +7880,7 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
         out > LONG_MAX)
         return fallback;
@@ -7792,8 +7893,198 @@ double tcall_json_double(tcall_json v, double fallback)
     double out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     return tcall_num_double_(&n, &out) ? out : fallback;
+}
+
+/* ==========================================================================
+ * >>tree
+ *
+ * The scanner makes the tokens while it recognises the text. What is left to
+ * do goes over the tokens once: strings are decoded where they lie, scalars
+ * get a NUL behind them, keys that stand twice are found.
+ */
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_none_(void)
+{
+    tcall_tree_ v;
+    v.text = NULL;
+    v.tok = NULL;
+    return v;
+}
+
+TCALL_SHARED_ tcall_tree_ tcall_tree_cursor_(const char *text,
+                                             const tcall_tok_ *tok)
+{
+    tcall_tree_ v;
+    v.text = text;
+    v.tok = tok;
+    return v;
+}
+
+tcall_type tcall_tree_type_(tcall_tree_ v)
+{
+    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+}
+
+TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok_ *tok)
+{
+    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+}
+
+/* Whether two keys, the first of len bytes, are the same. */
+static inline bool tcall_tree_same_(const char *text, const tcall_tok_ *key,
+                                    int len, const tcall_tok_ *other)
+{
+    return len == other->end - other->start &&
+           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
+}
+
+/* The key that stands twice. The marks of the object's own tokens serve as the
+ * hash table: there are at least twice as many of them as keys. Too many
+ * collisions count as a duplicate: they do not come by chance. */
+static tcall_tok_ *tcall_find_duplicate_key_(const char *text,
+                                             tcall_tok_ *object)
+{
+    tcall_tok_ *first = object + 1, *end = object + object->span, *key, *slot;
+    int probes = 32;
+    for (key = first; key < end; key += 1 + key[1].span) {
+        int len = key->end - key->start;
+        slot = first +
+               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
+        for (probes += 8; slot->mark; probes--) {
+            if (probes == 0 ||
+                tcall_tree_same_(text, key, len, object + slot->mark))
+                return key;
+            if (++slot == end)
+                slot = first;
+        }
+        slot->mark = (int)(key - object);
+    }
+    for (slot = first; slot < end; slot++)
+        slot->mark = 0;
+    return NULL;
+}
+
+/* A scalar or a key that is not as plain as most. */
+static int tcall_tree_decode_(char *text, tcall_tok_ *t, bool refuse_nul)
+{
+    char *p = text + t->start;
+    size_t len = (size_t)(t->end - t->start);
+    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
+        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
+                                                         : TCALL_E_RANGE;
+    len = tcall_decode_(p, p, p + len);
+    t->end = t->start + (int)len;
+    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
+}
+
+/* The second half of parsing, when the scanner has made the tokens; from the
+ * end, so that what is within an object comes first. *at: where an error
+ * stands. */
+TCALL_SHARED_ int tcall_tree_finish_(char *text, tcall_tok_ *tok, int count,
+                                     bool refuse_nul, size_t *at)
+{
+    tcall_tok_ *t = tok + count, *twice;
+    int r = TCALL_OK;
+    while (t > tok) {
+        int type = (--t)->type & TCALL_TYPE_;
+        if (type == TCALL_OBJECT && t->span > 3) {
+            twice = tcall_find_duplicate_key_(text, t);
+            if (twice) {
+                t = twice;
+                r = TCALL_E_DUPLICATE;
+                break;
+            }
+        } else if (type < TCALL_ARRAY) {
+            if (t->type & TCALL_NEEDS_DECODE_)
+                r = tcall_tree_decode_(text, t, refuse_nul);
+            if (r < 0)
+                break;
+            text[t->end] = 0;
+        }
+    }
+    if (r < 0)
+        *at = (size_t)t->start;
+    return r;
+}
+
+int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len, tcall_tok_ *tok,
+                      size_t cap, size_t *need)
+{
+    tcall_scan scan;
+    size_t at;
+    int r;
+    *out = tcall_tree_none_();
+    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
+    at = scan.pos;
+    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
+        r = TCALL_E_MEMORY;
+        at = scan.tokens;
+    }
+    if (r == TCALL_OK)
+        r = tcall_tree_finish_(text, tok, (int)scan.tokens, false, &at);
+    if (need)
+        *need = at;
+    if (r < 0)
+        return r;
+    *out = tcall_tree_cursor_(text, tok);
+    return (int)scan.tokens;
+}
+
+tcall_tree_ tcall_tree_first_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type < TCALL_ARRAY || v.tok->span == 1)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+}
+
+tcall_tree_ tcall_tree_next_(tcall_tree_ v)
+{
+    if (!v.tok || v.tok->type & TCALL_LAST_)
+        return tcall_tree_none_();
+    return tcall_tree_cursor_(
+        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+}
+
+tcall_str tcall_tree_key_(tcall_tree_ v)
+{
+    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok - 1);
+}
+
+static tcall_tree_ tcall_tree_find_(tcall_tree_ object, tcall_str key)
+{
+    const tcall_tok_ *t = object.tok, *end;
+    if (tcall_tree_type_(object) == TCALL_OBJECT)
+        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
+            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
+                return tcall_tree_cursor_(object.text, t + 1);
+    return tcall_tree_none_();
+}
+
+tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key)
+{
+    return tcall_tree_find_(object, tcall_str_of(key));
+}
+
+tcall_str tcall_tree_str_(tcall_tree_ v)
+{
+    tcall_type type = tcall_tree_type_(v);
+    if (type == TCALL_MISSING || type > TCALL_STRING)
+        return tcall_slice_(NULL, 0);
+    return tcall_tok_str_(v.text, v.tok);
+}
+
+int tcall_tree_count_(tcall_tree_ v)
+{
+    tcall_tree_ i;
+    int n = 0;
+    for (i = tcall_tree_first_(v); i.tok; i = tcall_tree_next_(i))
+        n++;
+    return n;
 }
 
 /* ==========================================================================
@@ -7835,9 +8126,7 @@ typedef struct tcall_lenient_ {
     tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    uint32_t fixes;
-    int error;
-    size_t where; /* offset of the error, else of the first fix */
+    tcall_lenient_result_ *out;
 } tcall_lenient_;
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
@@ -7845,17 +8134,17 @@ typedef struct tcall_lenient_ {
 /* The first error stays. */
 static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    if (text->error)
+    if (text->out->error)
         return;
-    text->where = (size_t)(text->at - text->start);
-    text->error = error;
+    text->out->at = (size_t)(text->at - text->start);
+    text->out->error = error;
 }
 
 static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!text->fixes && !text->error)
-        text->where = (size_t)(text->at - text->start);
-    text->fixes |= fix;
+    if (!text->out->fixes && !text->out->error)
+        text->out->at = (size_t)(text->at - text->start);
+    text->out->fixes |= fix;
 }
 
 /* ---- feeding ---- */
@@ -7882,7 +8171,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
     if (s->error) {
         tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += eaten;
+            text->out->at += eaten;
     }
 }
 
@@ -8021,12 +8310,6 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
                                    TCALL_FIX_TAG);
 }
 
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
-}
-
 /* Whether nothing is left but what may be around the value: where that is open,
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
@@ -8035,7 +8318,8 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
     bool cut;
     do
         tcall_lenient_blank_(text);
-    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    while (tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE) ||
+           tcall_lenient_tag_(text));
     cut = text->next < 0;
     text->at = from;
     tcall_lenient_blank_(text);
@@ -8073,31 +8357,24 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
     text->at++;
 }
 
-/* Returns the length of what can be copied at once: one byte or escape, and
- * after it all that is plain. */
-static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
-{
-    const char *at = text->at;
-    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
-    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
-           (unsigned char)*at >= 0x20)
-        at++;
-    return (size_t)(at - text->at);
-}
-
 /* Reads the inside of a string up to its closing quote or the end. */
 static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
 {
-    while (text->at < text->end && !text->error &&
+    while (text->at < text->end && !text->out->error &&
            !tcall_lenient_sees_(text, quote)) {
+        const char *to = text->at;
         if (tcall_lenient_sees_(text, "\\'")) {
             tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
             text->at++;
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else {
-            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
+        } else { /* one byte or escape, and all that is plain after it */
+            to += *to == '\\' && to + 1 < text->end ? 2 : 1;
+            while (to < text->end && *to != *quote && *to != '"' &&
+                   *to != '\\' && (unsigned char)*to >= 0x20)
+                to++;
+            tcall_lenient_copy_(text, (size_t)(to - text->at));
         }
     }
 }
@@ -8301,7 +8578,8 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
         tcall_lenient_blank_(text);
-        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+        if (!(text->out->fixes & TCALL_FIX_FENCE) &&
+            tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
@@ -8313,28 +8591,26 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
                                  const char *to)
 {
+    static const char marks[] = "{}[]:,\"'";
+    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
+    bool blanks = !(text->out->fixes & inexact), escaped = false;
     const char *at = text->at;
     char quote = 0;
-    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
     for (; value < to; value++, at++) {
         const char *one = value, *other = at;
-        while (!quote && !exact && tcall_is_space_(*value))
+        while (blanks && !quote && tcall_is_space_(*value))
             value++;
-        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
             at++;
         if (at == text->end || *at != *value)
             return false;
         /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
-            !strchr("{}[]:,\"'", *at))
+        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
+            !strchr(marks, *at))
             return false;
-        if (quote && *value == '\\') {
-            value++;
-            if (++at == text->end || *at != *value)
-                return false;
-        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
-            quote = (char)(quote ? 0 : *value);
-        }
+        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
+            quote = (char)(quote ? 0 : *at);
+        escaped = quote && !escaped && *at == '\\';
     }
     tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
     text->at = at;
@@ -8362,7 +8638,7 @@ static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
             repeats = false;
         } else if (tcall_lenient_tag_(text)) {
             repeats = false;
-        } else if (!tcall_lenient_fence_(text)) {
+        } else if (!tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             break;
         }
     }
@@ -8394,7 +8670,7 @@ static void tcall_lenient_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_lenient_user_ = {
+static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
     NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
 
 /* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
@@ -8439,15 +8715,18 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
-        tcall_lenient_put_(text, "\"", 1);
-        if (!text->error && text->at == text->end) {
-            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
-                                  TCALL_E_BAD_KEY);
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
-        text->at = slash;
-        text->error = TCALL_OK;
-        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        tcall_lenient_put_(text, "\"", 1);
+        if (text->out->error || text->at < text->end)
+            text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
+        text->out->error = TCALL_OK;
+        tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                              TCALL_E_BAD_KEY);
         return;
     }
     do {
@@ -8457,10 +8736,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && text->state->state != TCALL_AT_DONE_);
-    if (!text->error)
+    } while (!text->out->error && text->state->state != TCALL_AT_DONE_);
+    if (!text->out->error)
         tcall_lenient_after_(text, from, to);
-    if (!text->error)
+    if (!text->out->error)
         tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
                               TCALL_E_NOT_OBJECT);
 }
@@ -8476,24 +8755,21 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
                                       tcall_feed_ feed)
 {
     tcall_lenient_ text;
-    text.start = text.at = bytes.ptr ? bytes.ptr : "";
-    text.end = text.start + bytes.len;
+    memset(out, 0, sizeof *out);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.state = text.into = into;
     text.feed = feed;
-    text.fixes = 0;
-    text.error = TCALL_OK;
-    text.where = 0;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    text.out = out;
     tcall_lenient_before_(&text);
-    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+    if (text.next >= 0 || out->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_lenient_value_(&text);
     } else {
         tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
         tcall_lenient_put_(&text, "{}", 2);
     }
-    out->fixes = text.fixes;
-    out->at = text.where;
-    return out->error = text.error;
+    return out->error;
 }
 
 #else
@@ -8541,7 +8817,7 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ = {
+static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
     NULL, tcall_rewritten_begin_, NULL, NULL};
 
 static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
@@ -8566,7 +8842,7 @@ static bool tcall_scan_is_object_(tcall_scan *scan)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok *tok, size_t cap,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
                                     tcall_lenient_result_ *result)
 {
     int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
@@ -8590,7 +8866,7 @@ static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok *tok, size_t count,
+                                  char *out, tcall_tok_ *tok, size_t count,
                                   tcall_lenient_result_ *result)
 {
     if (result->fixes) {
@@ -8599,7 +8875,7 @@ static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
     } else {
         memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -8608,8 +8884,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     tcall_rewritten_ to;
     tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
@@ -8626,7 +8902,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = result.at;
     return error < 0 ? error : (int)count;
@@ -9190,9 +9466,56 @@ int tcall_write_unquote(tcall_writer *writer)
     return tcall_write_char_(writer, '"');
 }
 
-/* ---- parsed values ---- */
+/* ---- values ---- */
 
-/* What checking with coercion decided about a value (tcall_tok.mark). */
+/* Writes a string as it was before it was decoded, if it was, and with no more
+ * escapes than it needs. */
+static void tcall_write_decoded_(tcall_writer *writer, const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_write_char_(writer, '"');
+    while (at < end) {
+        const char *plain = at;
+        if (*string == '"')
+            at = (const char *)memchr(at, '\\', (size_t)(end - at));
+        else
+            at = NULL;
+        at = at ? at : end;
+        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        if (at < end) {
+            char bytes[4];
+            size_t len = tcall_text_char_(&at, bytes);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+        }
+    }
+    tcall_write_char_(writer, '"');
+}
+
+int tcall_write_json(tcall_writer *writer, tcall_json value)
+{
+    const char *at = value.at, *end;
+    if (!at)
+        return tcall_write_null(writer);
+    tcall_write_comma_(writer);
+    for (end = tcall_text_skip_(at); at < end;) {
+        const char *run = at;
+        if (tcall_text_is_string_(at)) {
+            tcall_write_decoded_(writer, at);
+            at = tcall_text_string_end_(at);
+            continue;
+        }
+        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
+            at++;
+        tcall_write_bytes(writer, run, (size_t)(at - run));
+        at = tcall_text_space_(at);
+    }
+    return writer->error;
+}
+
+/* ---- tokens ---- */
+
+/* What checking with coercion decided about a value (tcall_tok_.mark). */
 enum {
     TCALL_MARK_NONE_,
     TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
@@ -9202,7 +9525,7 @@ enum {
 
 /* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok *tok)
+                                       const tcall_tok_ *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
@@ -9217,7 +9540,7 @@ TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
 static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok *tok)
+                               const tcall_tok_ *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
@@ -9233,10 +9556,10 @@ static bool tcall_write_token_(tcall_writer *writer, const char *text,
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *writer, tcall_json value)
+int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *tok = value.tok;
+    const tcall_tok_ *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
         return tcall_write_null(writer);
@@ -12185,7 +12508,7 @@ typedef struct tcall_ev_ {
     const tcall_node_ *program;
     tcall_check *check;
     const char *text; /* of the value */
-    tcall_tok *tok;   /* the value's own is the first */
+    tcall_tok_ *tok;  /* the value's own is the first */
     tcall_ev_frame_ *frame;
     size_t pad, size; /* of the scratch memory */
     uint32_t depth;   /* frames */
@@ -12437,7 +12760,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
     tcall_writer w;
     tcall_writer_init(&w, text,
                       (size_t)((char *)e->check->memory + e->size - text));
-    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_tree_(&w, tcall_tree_cursor_(e->text, &e->tok[a]));
     tcall_write_char_(&w, ' '); /* where a number ends */
     e->steps -= (int32_t)(w.len / 16);
     return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
@@ -12510,8 +12833,8 @@ static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
     uint32_t count = 0;
     size_t i;
     if (f->type != TCALL_STRING)
-        return (uint32_t)tcall_json_count(
-            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+        return (uint32_t)tcall_tree_count_(
+            tcall_tree_cursor_(e->text, &e->tok[f->tok]));
     for (i = 0; i < s.len; i++)
         count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
     return count;
@@ -13022,7 +13345,7 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
 
 /* Checks a value against the schema at a node. */
 TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
-                                         tcall_json value, tcall_check *check)
+                                         tcall_tree_ value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -13037,7 +13360,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     e.check = check;
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
-    e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.tok = (tcall_tok_ *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
     e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     e.size = check->memory ? check->size : 0;
@@ -13054,7 +13377,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     return e.error;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
+int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                        tcall_check *check)
 {
     return tcall_schema_check_at_(s, 0, value, check);
@@ -13135,9 +13458,9 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *writer, tcall_json value)
+static void tcall_say_value_(tcall_writer *writer, tcall_tree_ value)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
         tcall_write_text(writer, "the property name ");
@@ -13168,27 +13491,27 @@ static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 }
 
 /* That of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
-                               const tcall_tok *tok)
+static void tcall_say_pointer_(tcall_writer *writer, tcall_tree_ value,
+                               const tcall_tok_ *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
     while (value.tok && value.tok < tok) {
         uint32_t index = 0;
-        value = tcall_json_first(value);
+        value = tcall_tree_first_(value);
         for (; value.tok && value.tok + value.tok->span <= tok; index++)
-            value = tcall_json_next(value);
+            value = tcall_tree_next_(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
-            tcall_say_name_(writer, tcall_json_key(value));
+            tcall_say_name_(writer, tcall_tree_key_(value));
         else
             tcall_say_count_(writer, index);
     }
 }
 
 /* "path": that of a token. */
-static void tcall_write_path_(tcall_writer *writer, tcall_json value,
-                              const tcall_tok *tok)
+static void tcall_write_path_(tcall_writer *writer, tcall_tree_ value,
+                              const tcall_tok_ *tok)
 {
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -13232,9 +13555,9 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 typedef struct tcall_fault_ {
     tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
-    tcall_json root, value; /* what was checked; what is wrong within */
-    uint32_t node, parent;  /* the keyword's node, and its schema's */
-    uint32_t end;           /* the node after that schema */
+    tcall_tree_ root, value; /* what was checked; what is wrong within */
+    uint32_t node, parent;   /* the keyword's node, and its schema's */
+    uint32_t end;            /* the node after that schema */
     uint32_t count;
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
@@ -13253,7 +13576,7 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 }
 
 static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
@@ -13261,7 +13584,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
-    fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
+    fault.value = tcall_tree_cursor_(value.text, value.tok + error->tok);
     fault.node = error->node;
     fault.count = error->count;
     fault.keyword = (int)error->keyword;
@@ -13315,7 +13638,7 @@ static void tcall_say_types_(tcall_writer *writer, uint32_t types)
  * and the path says which one it is. */
 static const char *tcall_fault_is_(const tcall_fault_ *fault)
 {
-    tcall_type type = tcall_json_type(fault->value);
+    tcall_type type = tcall_tree_type_(fault->value);
     return type == TCALL_NULL || type >= TCALL_ARRAY
                ? "not allowed here"
                : tcall_type_words_[type - TCALL_NULL];
@@ -13545,7 +13868,7 @@ static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
     uint32_t limit = tcall_fault_limit_(fault, bound);
     if (noun)
         tcall_say_counted_(writer, fault->schema->program[limit].arg,
-                           tcall_json_type(fault->value));
+                           tcall_tree_type_(fault->value));
     else
         tcall_say_own_(writer, fault, limit);
 }
@@ -13572,16 +13895,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_fault_ *fault = (tcall_fault_ *)of;
     tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
-    tcall_json value = fault->value;
+    tcall_tree_ value = fault->value;
     switch (letter) {
     case 'v': tcall_say_value_(writer, value); break;
-    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 'k': tcall_say_quoted_(writer, tcall_tree_key_(value)); break;
     case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
     case 'T':
         tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
         break;
     case 'n':
-        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        tcall_say_counted_(writer, fault->count, tcall_tree_type_(value));
         break;
     case 'o': tcall_say_own_(writer, fault, fault->node); break;
     case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
@@ -13635,7 +13958,7 @@ static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
  * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error,
                                     bool remedy)
 {
@@ -13646,7 +13969,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_json value,
+                                 const tcall_schema *schema, tcall_tree_ value,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
@@ -13664,7 +13987,7 @@ int tcall_write_validation_error(tcall_writer *writer,
 }
 
 int tcall_write_validation_errors(tcall_writer *writer,
-                                  const tcall_schema *schema, tcall_json value,
+                                  const tcall_schema *schema, tcall_tree_ value,
                                   const tcall_check *check)
 {
     size_t i;
@@ -13674,12 +13997,12 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-int tcall_write_coercions(tcall_writer *writer, tcall_json value)
+int tcall_write_coercions(tcall_writer *writer, tcall_tree_ value)
 {
     int i;
     tcall_write_open(writer, '[');
     for (i = 0; value.tok && i < value.tok->span; i++) {
-        const tcall_tok *tok = value.tok + i;
+        const tcall_tok_ *tok = value.tok + i;
         if (tok->mark == TCALL_MARK_NONE_)
             continue;
         tcall_write_open(writer, '{');
@@ -17283,11 +17606,28 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
         call->fixes = args.fixes;
     held = tcall_hydrate_hold_(block, gap, args.used);
     /* What was parsed has moved with its memory. */
-    call->args.text = held + (args.root.text - gap);
-    call->args.tok =
-        (const tcall_tok *)(const void *)(held +
-                                          ((const char *)args.root.tok - gap));
+    call->tree.text = held + (args.root.text - gap);
+    call->tree.tok =
+        (const tcall_tok_ *)(const void *)(held +
+                                           ((const char *)args.root.tok - gap));
     return TCALL_OK;
+}
+
+/* Writes what was read as the checked text, in the place of what it was read
+ * to, which only sentences about faults still need: then beside that. */
+static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+{
+    tcall_block *block = &tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_tree_(&out, call->tree);
+    tcall_write_bytes(&out, "", 1);
+    if (!tcall_block_room_(block, out.len))
+        return TCALL_E_MEMORY;
+    if (!call->faults)
+        tcall_block_back_(block, base);
+    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
+    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Compiles a schema into the end of the block. */
@@ -17321,7 +17661,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 /* Checks with the free part of the block as scratch memory. */
 TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
                                      const tcall_schema *schema,
-                                     tcall_json value, tcall_check *check)
+                                     tcall_tree_ value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(block, 0, &check->size);
@@ -17340,7 +17680,7 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     check.errors = call->fault;
     check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
+    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
     call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
@@ -17353,21 +17693,21 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
 TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t base)
+                                                  size_t *base)
 {
     tcall_block *block = &tc->block;
-    tcall_json marked = call->args;
     tcall_writer out;
     size_t len;
     tcall_hydrate_writer_(block, &out);
-    tcall_write_json(&out, marked);
+    tcall_write_tree_(&out, call->tree);
     len = out.len;
     out.last = 0;
-    tcall_write_coercions(&out, marked);
+    tcall_write_coercions(&out, call->tree);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, base);
+    tcall_block_back_(block, *base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    *base = block->high;
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
@@ -17391,13 +17731,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
  * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
                                 const tcall_shape *node)
 {
     unsigned types = node->types, wanted;
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     /* the token is ours: the call was parsed for this */
-    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
     int mark = TCALL_MARK_DROP_;
     if (type == TCALL_NULL) {
         if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
@@ -17408,7 +17748,7 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
         wanted = (types & 3) | (types >> 1 & 0x3C) |
                  (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
         if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
             return false;
     }
     tok->mark = mark;
@@ -17419,14 +17759,14 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
 typedef struct tcall_coerce_level_ {
     const tcall_object *object; /* or, of a list: */
     const tcall_shape *item;
-    const tcall_tok *end;
+    const tcall_tok_ *end;
 } tcall_coerce_level_;
 
 /* Returns the node of a member or item that a level has, or NULL. */
 static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_json value)
+                                             tcall_tree_ value)
 {
-    tcall_str key = tcall_json_key(value);
+    tcall_str key = tcall_tree_key_(value);
     const char *name;
     unsigned i;
     if (level->item)
@@ -17440,10 +17780,10 @@ static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
 
 /* Opens a level where a value has parts with a shape. Returns whether it did.
  */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
                                const tcall_shape *node)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     level->object = NULL;
     level->item = NULL;
     level->end = value.tok ? value.tok + value.tok->span : NULL;
@@ -17456,7 +17796,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
 
 /* Marks what is to be coerced in the arguments, value after value. Returns how
  * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
                               const tcall_object *shape)
 {
     tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
@@ -17492,7 +17832,7 @@ TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
     call->coercions = 0;
     if (!tc->desc.strict_types)
         call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
+            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
 }
 
 #else
@@ -17513,23 +17853,11 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Lets the decoder read what is written. A misfit does not end that: the
- * decoder keeps it. */
-static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
-{
-    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
-    return (int)len;
-}
-
-/* Lets the decoder read the arguments, which were parsed. */
+/* Lets the decoder read the checked text. */
 static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
 {
-    tcall_writer writer;
-    char piece[64];
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
+    tcall_str text = tcall_text_verbatim_(call->args.at);
+    tcall_decoder_feed(decoder, text.ptr, text.len);
 }
 
 #else
@@ -17633,27 +17961,40 @@ static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+/* Coerces and checks what was read. *base: of the block, before it was. */
+static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
 {
-    const tcall_object *shape = call->tool->shape;
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
+    bool shape = call->tool->shape != NULL;
+    int r = TCALL_OK;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (shape)
+        return r;
+    if (shape)
         tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && shape)
+    if (r < 0 || !call->coercions)
+        return r;
+    r = tcall_hydrate_rewrite_(tc, call, base);
+    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
+}
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
+    if (r < 0)
+        return r;
+    if (tcall_is_checked_(call->tool))
+        r = tcall_hydrate_values_(tc, call, &base);
+    text = tcall_hydrate_text_(tc, call, base);
+    r = r < 0 ? r : text;
+    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
+        return r;
+    if (call->tool->shape)
         r = tcall_hydrate_decode_(tc, call);
+    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+        r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -17665,7 +18006,7 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_write_misfit_error_(out, call, index);
     else
-        tcall_write_validation_error(out, &call->schema, call->args,
+        tcall_write_validation_error(out, &call->schema, call->tree,
                                      &call->fault[index]);
 }
 
@@ -17676,7 +18017,7 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
                          true);
 }
 
@@ -17927,10 +18268,9 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->call->args;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++)
-        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
     return false;
 }
@@ -17939,15 +18279,14 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->injected;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++) {
-        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
-        if (!(value.tok->type & TCALL_KEY_) &&
-            tcall_json_type(value) == TCALL_STRING &&
-            !tcall_was_asked_(cx, tcall_json_str(value)))
+    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
             text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
-                                        tcall_json_str(value).ptr);
+                                        tcall_text_decode_(at).ptr);
     }
     return text.len;
 }
@@ -17964,7 +18303,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.tok) {
+    if (cx->injected.at) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18432,20 +18771,20 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
-    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    tcall_json member = tcall_json_first(args);
     size_t start = out->len;
     tcall_write_text(out, name);
     tcall_write_text(out, "(");
-    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
-         token += token->span) {
+    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
+         member = tcall_json_next(member)) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
+        tcall_write_json(&value, member);
+        tcall_write_argument_(out, tcall_json_key(member),
+                              tcall_slice_(room, value.len));
     }
-    tcall_write_text(out, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -18848,7 +19187,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
+    if (call->tool && call->args.at)
         tcall_write_called_(out, call->tool->name, call->args);
     if (failure->by) {
         tcall_write_text(out, failure->by);
@@ -19088,7 +19427,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.tok ? cx->injected : call->args;
+    tcall_json args = cx->injected.at ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19111,7 +19450,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.tok && cx->failure.reason.len)
+    if (cx->injected.at && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19151,20 +19490,21 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
 {
     tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx);
     size_t need = 0, size, tokens;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok *tok;
+    tcall_tok_ *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     if (text.len)
         memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
+                          &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
         cx->failure.reason = tcall_str_of(
             "the output of the tool is no JSON value, which its schema asks "
@@ -19172,7 +19512,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -19180,7 +19520,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 /* Keeps in the block what is wrong with the output, and where. */
 TCALL_NOINLINE_ static void
 tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_json value, const tcall_validation_error *error)
+                       tcall_tree_ value, const tcall_validation_error *error)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
@@ -19199,7 +19539,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
     tcall_validation_error first;
     tcall_check check;
-    tcall_json value;
+    tcall_tree_ value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
@@ -19715,49 +20055,53 @@ static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
 /* A container on the way down. */
 typedef struct tcall_hash_level_ {
     uint64_t path;
-    const tcall_tok *end;
     uint32_t index;
+    bool object;
 } tcall_hash_level_;
+
+/* Returns the path to a member or element of a container. */
+static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
+                                 tcall_json value)
+{
+    uint64_t path = level->path;
+    tcall_chain_(tc, &path,
+                 level->object ? tcall_json_key(value)
+                               : tcall_slice_((const char *)&level->index, 4));
+    level->index++;
+    return path;
+}
 
 /* Adds up a hash for each value, chained along the path that leads to it: so
  * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size;
+    size_t size, depth = 0;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    const tcall_tok *end;
-    tcall_json at = value;
     uint64_t path = 0, sum = 0;
-    size_t depth = 0;
+    const char *next;
     *out = 0;
-    if (!value.tok)
-        return TCALL_OK;
-    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
-        uint64_t hash;
-        while (depth && at.tok >= level[depth - 1].end)
-            depth--;
-        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
-            tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(at.text, at.tok);
-            if (!(at.tok->type & TCALL_KEY_))
-                step = tcall_slice_((const char *)&up->index, 4);
-            path = up->path;
-            tcall_chain_(tc, &path, step);
-            up->index++;
-        }
-        if (at.tok->type & TCALL_KEY_)
-            continue;
-        hash = path;
-        tcall_hash_scalar_(tc, &hash, at);
+    while (value.at) {
+        uint64_t hash = path;
+        tcall_hash_scalar_(tc, &hash, value);
         sum += hash;
-        if (tcall_json_type(at) < TCALL_ARRAY)
-            continue;
-        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-            return TCALL_E_MEMORY;
-        level[depth].path = path;
-        level[depth].end = at.tok + at.tok->span;
-        level[depth++].index = 0;
+        next = tcall_text_first_(value.at);
+        if (next) {
+            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+                return TCALL_E_MEMORY;
+            level[depth].path = path;
+            level[depth].object = *value.at == '{';
+            level[depth++].index = 0;
+        } else if (depth) {
+            const char *end = tcall_text_skip_(value.at);
+            while (depth && !(next = tcall_text_after_(end))) {
+                end = tcall_text_space_(end) + 1;
+                depth--;
+            }
+        }
+        value = tcall_json_here_(next, depth && level[depth - 1].object);
+        if (value.at)
+            path = tcall_hash_step_(tc, &level[depth - 1], value);
     }
     *out = sum;
     return TCALL_OK;
@@ -19921,7 +20265,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
+    if (!call->args.at) /* nobody needed values: the text counts */
         *out = tcall_hash_text_(tc, 6, call->arguments);
     *out += tcall_hash_text_(tc, 5, call->name);
     return r;
@@ -20517,7 +20861,7 @@ static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
     tcall_write_key(out, "replaced");
     tcall_write_open(out, '[');
     for (; change; change = change->before) {
-        if (!change->input.tok)
+        if (!change->input.at)
             continue;
         tcall_write_open(out, '{');
         tcall_write_pair_(out, "by", tcall_str_of(change->by));
@@ -20592,7 +20936,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    if (call->validated && call->args.tok) {
+    if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
         tcall_write_json(out, call->args);
     }
@@ -20889,7 +21233,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->args.tok)
+    if (call->args.at)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);
@@ -23065,7 +23409,7 @@ static void tcall_spoken_heard_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_spoken_user_ = {
+static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
     tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
     tcall_spoken_heard_data_, tcall_spoken_heard_end_};
 
@@ -26124,7 +26468,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     room -= args.used;
     tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_json(&writer, args.root) < 0 ||
+    if (tcall_write_tree_(&writer, args.root) < 0 ||
         (writer.fill > text.len && room < 2 * writer.fill - text.len))
         return mended;
     mended.ptr = gap + args.used + room - writer.fill;
@@ -28413,7 +28757,7 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -28447,7 +28791,7 @@ static const char tcall_mcp_names_[] TCALL_FLASH_ =
     "jsonrpc\0id\0method\0params\0result\0error\0";
 static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
-     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+     TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
@@ -28521,7 +28865,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
     if (mcp->desc.call || !mcp->message.params.name[0]) {
         *shape = &stash;
-        *out = mcp->stash;
+        *out = mcp->at_work.reading.stash;
         return;
     }
     tcall_mcp_find_(mcp);
@@ -28690,7 +29034,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
@@ -28707,9 +29051,10 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 /* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
-    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_feed(decoder, mcp->at_work.reading.stash,
+                       strlen(mcp->at_work.reading.stash));
     tcall_decoder_end(decoder);
 }
 
@@ -28717,7 +29062,7 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp)
  * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
@@ -28758,23 +29103,24 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->stash[0] != '\0';
+    bool late = mcp->at_work.reading.stash[0] != '\0';
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
     if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    late = late && !mcp->at_work.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.decoder.error)
+    late = late && !mcp->at_work.reading.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->stash), &mcp->out);
+                              tcall_str_of(mcp->at_work.reading.stash),
+                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.decoder.error)
+    if (mcp->at_work.reading.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
@@ -28827,7 +29173,7 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     if (decoder->error == TCALL_E_DEPTH) {
         tcall_mcp_refuse_(mcp, -32600,
                           TCALL_FLASH_TEXT_("this is nested too deeply"));
@@ -28898,7 +29244,7 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
  * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
@@ -28923,9 +29269,9 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
 /* Prepares for the next line. */
 static void tcall_mcp_next_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->stash[0] = '\0';
+    mcp->at_work.reading.stash[0] = '\0';
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -28939,7 +29285,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
-    tcall_decoder_end(&mcp->at_work.decoder);
+    tcall_decoder_end(&mcp->at_work.reading.decoder);
     if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
@@ -28958,7 +29304,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
             if (!mcp->first && (unsigned char)bytes[end] > ' ')
                 mcp->first = bytes[end];
         /* with the end of the line, which ends a number */
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
+        tcall_decoder_feed(&mcp->at_work.reading.decoder, bytes,
+                           end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -28974,7 +29321,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
     mcp->first = TCALL_MCP_LOST_;
-    tcall_decoder_poison(&mcp->at_work.decoder);
+    tcall_decoder_poison(&mcp->at_work.reading.decoder);
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */

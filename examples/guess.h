@@ -325,7 +325,7 @@ static bool write_alias(const guess_word *w, tcall_json values,
 {
     const char *alias = alias_of(w);
     tcall_json v = tcall_json_first(values);
-    for (; v.tok; v = tcall_json_next(v)) {
+    for (; v.at; v = tcall_json_next(v)) {
         const char *value = tcall_json_string(v, "");
         if (is_word(w, value) || (alias && strcmp(alias, value) == 0))
             return tcall_write_json(out, v) == TCALL_OK;
@@ -338,7 +338,7 @@ static bool write_word(const guess_word *w, tcall_json schema, const char *type,
                        tcall_writer *out)
 {
     tcall_json values = tcall_json_get(schema, "enum");
-    if (values.tok)
+    if (values.at)
         return write_alias(w, values, out);
     if (strcmp(type, "boolean") == 0) {
         bool on = is_one_of(w, " on true yes high ");
@@ -502,7 +502,7 @@ static bool fill_value(guess *g, const property *p, tcall_json schema,
                         : is_named(p, " limit ") ? " first top limit next "
                                                  : NULL;
     const char *name;
-    if (any.tok)
+    if (any.at)
         schema = tcall_json_first(any);
     type = tcall_json_get(schema, "type");
     if (tcall_json_type(type) == TCALL_ARRAY)
@@ -532,9 +532,9 @@ static bool fill_value(guess *g, const property *p, tcall_json schema,
 static bool is_required(tcall_json schema, tcall_str name)
 {
     tcall_json v = tcall_json_first(tcall_json_get(schema, "required"));
-    while (v.tok && !tcall_str_eq(tcall_json_str(v), name))
+    while (v.at && !tcall_str_eq(tcall_json_str(v), name))
         v = tcall_json_next(v);
-    return v.tok != NULL;
+    return v.at != NULL;
 }
 
 /* Required properties first. False: one of them found nothing: missing. */
@@ -543,7 +543,7 @@ static bool fill_object(guess *g, tcall_json schema, tcall_writer *out)
     tcall_json properties = tcall_json_get(schema, "properties");
     tcall_write_open(out, '{');
     for (int required = 1; required >= 0; required--)
-        for (tcall_json v = tcall_json_first(properties); v.tok;
+        for (tcall_json v = tcall_json_first(properties); v.at;
              v = tcall_json_next(v)) {
             property p = {tcall_json_key(v), "", required};
             char value[2048];
@@ -672,7 +672,7 @@ static bool has_text(const guess *g, int tool, const char *text)
 {
     tcall_json v = tcall_json_get(g->parameters[tool], "properties");
     size_t len = strlen(text);
-    for (v = tcall_json_first(v); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(v); v.at; v = tcall_json_next(v)) {
         tcall_str name = tcall_json_key(v);
         if (name.len >= len && !strncasecmp(name.ptr, text, len))
             return true;

@@ -20,11 +20,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TEXT = 4 << 20, TOKENS = 1 << 18, TOOLS = 1024 };
+enum { TEXT = 4 << 20, TOOLS = 1024 };
 
 static char text[TEXT];    /* the file, decoded in place */
 static char schemas[TEXT]; /* each schema as a text again */
-static tcall_tok tokens[TOKENS];
 static tcall_tool tools[TOOLS];
 static size_t tool_count;
 
@@ -59,7 +58,7 @@ static tcall_json any_of(tcall_json v, const char *const *keys)
 {
     tcall_json found = tcall_json_get(v, *keys);
 
-    while (!found.tok && *++keys)
+    while (!found.at && *++keys)
         found = tcall_json_get(v, *keys);
     return found;
 }
@@ -73,14 +72,14 @@ static bool add(tcall_json v, tcall_writer *w)
     tcall_json inner = tcall_json_get(v, "function"), schema;
     tcall_tool *t = &tools[tool_count];
 
-    v = inner.tok ? inner : v;
+    v = inner.at ? inner : v;
     schema = any_of(v, keys);
     if (tool_count == TOOLS)
         return false;
     t->name = tcall_json_string(tcall_json_get(v, "name"), NULL);
     t->description = tcall_json_string(tcall_json_get(v, "description"), NULL);
     t->strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
-    if (schema.tok) {
+    if (schema.at) {
         t->parameters = schemas + w->fill;
         w->last = 0; /* a value of its own */
         tcall_write_json(w, schema);
@@ -97,12 +96,12 @@ static bool add_all(tcall_json list, tcall_writer *w)
                                        "function_declarations", NULL};
     tcall_json v, inner;
 
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v)) {
         tcall_json group = any_of(v, keys);
-        if (!group.tok && !add(v, w))
+        if (!group.at && !add(v, w))
             return false;
         inner = tcall_json_first(group);
-        for (; inner.tok; inner = tcall_json_next(inner))
+        for (; inner.at; inner = tcall_json_next(inner))
             if (!add(inner, w))
                 return false;
     }
@@ -122,16 +121,16 @@ static int lint_file(const char *path)
         return 2;
     }
     fclose(f);
-    r = tcall_json_parse(&root, text, len, tokens, TOKENS, &at);
+    r = tcall_json_parse(&root, text, len, &at);
     if (r < 0) {
         fprintf(stderr, "%s: %s at %lu\n", path, tcall_error_code(r),
                 (unsigned long)at);
         return 2;
     }
     list = tcall_json_get(root, "result"); /* of MCP's tools/list */
-    root = list.tok ? list : root;
+    root = list.at ? list : root;
     list = tcall_json_get(root, "tools");
-    list = list.tok ? list : root;
+    list = list.at ? list : root;
     if (tcall_json_type(list) != TCALL_ARRAY) {
         fprintf(stderr, "%s: holds no list of tools\n", path);
         return 2;

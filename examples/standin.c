@@ -224,14 +224,14 @@ static void read_message(ask *a, tcall_json m)
     tcall_json role = tcall_json_get(m, "role");
     tcall_json content = tcall_json_get(m, "content");
     tcall_json v = tcall_json_first(tcall_json_get(m, "tool_calls"));
-    for (; v.tok; v = tcall_json_next(v))
+    for (; v.at; v = tcall_json_next(v))
         model_called(a, tcall_json_get(tcall_json_get(v, "function"), "name"));
     if (is(role, "tool"))
         tool_answered(a, m);
     else if (is(role, "user") && tcall_json_type(content) == TCALL_STRING)
         user_said(a, content);
     else if (tcall_json_type(content) == TCALL_ARRAY)
-        for (v = tcall_json_first(content); v.tok; v = tcall_json_next(v)) {
+        for (v = tcall_json_first(content); v.at; v = tcall_json_next(v)) {
             tcall_json type = tcall_json_get(v, "type");
             if (is(type, "tool_use"))
                 model_called(a, tcall_json_get(v, "name"));
@@ -277,9 +277,9 @@ static void read_ask(ask *a, tcall_json root)
             "max_tokens: Field required");
     require(a, tcall_json_count(messages) > 0, "messages: Field required");
     v = tcall_json_first(tcall_json_get(root, "tools"));
-    for (; v.tok; v = tcall_json_next(v))
+    for (; v.at; v = tcall_json_next(v))
         read_tool(a, v);
-    for (v = tcall_json_first(messages); v.tok; v = tcall_json_next(v))
+    for (v = tcall_json_first(messages); v.at; v = tcall_json_next(v))
         read_message(a, v);
     require(a, a->call_count == a->result_count, "a call has no result");
     memset(faults, 0, sizeof faults);
@@ -326,24 +326,22 @@ typedef struct reply {
 static void say_result(tcall_str result, tcall_writer *w)
 {
     static char copy[64 * 1024];
-    tcall_tok tokens[256];
     tcall_json object, v;
     int len = snprintf(copy, sizeof copy, "%.*s", (int)result.len, result.ptr);
-    if (tcall_json_parse(&object, copy, (size_t)len, tokens,
-                         TCALL_ARRAY_LEN(tokens), NULL) < 0 ||
+    if (tcall_json_parse(&object, copy, (size_t)len, NULL) < 0 ||
         tcall_json_type(object) != TCALL_OBJECT) {
         put(w, memchr(result.ptr, '\n', result.len) ? "\n" : " ");
         tcall_write_bytes(w, result.ptr, result.len);
         return;
     }
     v = tcall_json_get(object, "error");
-    if (v.tok) {
+    if (v.at) {
         put(w, " %j", tcall_json_string(v, ""));
         return;
     }
-    for (v = tcall_json_first(object); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
         tcall_str key = tcall_json_key(v), text = tcall_json_str(v);
-        put(w, v.tok == tcall_json_first(object).tok ? " " : ", ");
+        put(w, v.at == tcall_json_first(object).at ? " " : ", ");
         tcall_write_bytes(w, key.ptr, key.len);
         put(w, " ");
         if (tcall_json_type(v) == TCALL_STRING)
@@ -703,7 +701,6 @@ static bool wrong_key(const http *h)
 
 static bool answer(conn *c, const http *h)
 {
-    static tcall_tok tokens[MAX_BODY / 4];
     static ask a;
     static reply r;
     size_t door = 0;
@@ -715,8 +712,7 @@ static bool answer(conn *c, const http *h)
         return send_error(c, 404, "there is nothing here");
     if (wrong_key(h))
         return send_error(c, 401, "invalid API key");
-    if (tcall_json_parse(&root, h->body, h->length, tokens,
-                         TCALL_ARRAY_LEN(tokens), NULL) < 0)
+    if (tcall_json_parse(&root, h->body, h->length, NULL) < 0)
         return send_error(c, 400, "the body is not JSON");
     memset(&a, 0, sizeof a);
     a.format = doors[door].format;

@@ -19,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 1024 };
-
 /* One of the file, parsed. */
 typedef struct line {
     int ms;
@@ -40,23 +38,19 @@ static void *must(void *memory)
     exit(1);
 }
 
-/* Keeps text, decoded in place; false when it is no line of a trace. */
+/* Keeps text; false when it is no line of a trace. */
 static bool add(char *text, size_t len)
 {
-    static tcall_tok tokens[TOKENS];
     static size_t room;
     tcall_json value;
-    size_t size;
-    int n = tcall_json_parse(&value, text, len, tokens, TOKENS, NULL);
+    int r = tcall_json_parse(&value, text, len, NULL);
 
-    if (n < 0 || !tcall_json_get(value, "ms").tok)
+    if (r < 0 || !tcall_json_get(value, "ms").at)
         return false;
     if (line_count == room) {
         room = room ? 2 * room : 1024;
         lines = (line *)must(realloc(lines, room * sizeof *lines));
     }
-    size = (size_t)n * sizeof *tokens;
-    value.tok = (tcall_tok *)memcpy(must(malloc(size)), tokens, size);
     lines[line_count].ms = tcall_json_int(tcall_json_get(value, "ms"), 0);
     lines[line_count++].value = value;
     return true;
@@ -166,7 +160,7 @@ static void row(const char *kind, const line *from, const line *to)
 static void end_row(const line *l)
 {
     figure(l, "took_ms", "ms");
-    if (has(l, "error").tok) {
+    if (has(l, "error").at) {
         printf(" <em>");
         texts(l, "error");
         printf("</em>");
@@ -184,13 +178,13 @@ static const line *after(const line *l, bool (*same)(const line *))
 
 static bool is_sent(const line *l)
 {
-    return has(l, "write").tok != NULL;
+    return has(l, "write").at != NULL;
 }
 
 /* Of an answer as it comes: the bytes, and what was found in them. */
 static bool is_coming(const line *l)
 {
-    return has(l, "read").tok || is_event(l, "text") || is_event(l, "piece");
+    return has(l, "read").at || is_event(l, "text") || is_event(l, "piece");
 }
 
 static size_t size_of(const line *from, const line *to, const char *key)
@@ -207,7 +201,7 @@ static int count(const line *from, const line *to, const char *key)
     int n = 0;
 
     for (; from < to; from++)
-        n += has(from, key).tok != NULL;
+        n += has(from, key).at != NULL;
     return n;
 }
 
@@ -216,8 +210,8 @@ static const line *exchange_end(const line *l)
 {
     const line *end = l;
 
-    while (end + 1 < turn_end && !has(end, "end").tok &&
-           !(end > l && has(end, "open").tok))
+    while (end + 1 < turn_end && !has(end, "end").at &&
+           !(end > l && has(end, "open").at))
         end++;
     return end;
 }
@@ -230,7 +224,7 @@ static const line *show_open(const line *l)
     texts(&(line){l->ms, open}, "method");
     putchar(' ');
     texts(&(line){l->ms, open}, "path");
-    if (tcall_json_get(open, "model").tok) {
+    if (tcall_json_get(open, "model").at) {
         printf(" (");
         texts(&(line){l->ms, open}, "provider");
         printf(", ");
@@ -239,12 +233,12 @@ static const line *show_open(const line *l)
     }
     printf(" <details><summary>headers</summary><pre>");
     header = tcall_json_first(tcall_json_get(open, "headers"));
-    for (; header.tok; header = tcall_json_next(header)) {
+    for (; header.at; header = tcall_json_next(header)) {
         text(tcall_json_str(header));
         putchar('\n');
     }
     printf("</pre></details>");
-    if (has(l, "end").tok) {
+    if (has(l, "end").at) {
         printf(" <em>");
         texts(l, "end");
         printf("</em>");
@@ -278,7 +272,7 @@ static const line *show_coming(const line *l)
            end[-1].ms);
     for (; l < end; l++) {
         printf("<li><time>%d</time> <code>", l->ms);
-        if (has(l, "read").tok)
+        if (has(l, "read").at)
             texts(l, "read");
         printf("</code>");
         texts(l, "event");
@@ -295,7 +289,7 @@ static const line *show_picks(const line *l)
     tcall_json pick = tcall_json_first(has(l, "picks"));
 
     row("pick", l, l);
-    for (; pick.tok; pick = tcall_json_next(pick)) {
+    for (; pick.at; pick = tcall_json_next(pick)) {
         int score = tcall_json_int(pick, 0);
 
         printf("<meter max=\"1000\" value=\"%d\"></meter> ", score);
@@ -338,7 +332,7 @@ static const char *name_of(const line *l)
 /* The call of an event; with what was checked, where it is told of that. */
 static void show_call(const line *l)
 {
-    bool checked = has(l, "checks").tok != NULL;
+    bool checked = has(l, "checks").at != NULL;
 
     printf("<code>");
     texts(l, "name");
@@ -357,12 +351,12 @@ static void show_call(const line *l)
 static const line *show_event(const line *l)
 {
     row(name_of(l), l, is_event(l, "start") ? result_of(l) : l);
-    if (has(l, "name").tok)
+    if (has(l, "name").at)
         show_call(l);
-    if (has(l, "approved").tok)
+    if (has(l, "approved").at)
         printf(tcall_json_bool(has(l, "approved"), false) ? " approved"
                                                           : " denied");
-    if (has(l, "text").tok) {
+    if (has(l, "text").at) {
         printf("<pre>");
         texts(l, "text");
         printf("</pre>");
@@ -393,13 +387,13 @@ static const line *show_end(const line *l)
 /* Shows a line, and those that belong to it. Returns the next one. */
 static const line *show(const line *l)
 {
-    return has(l, "open").tok     ? show_open(l)
-           : is_sent(l)           ? show_sent(l)
-           : is_coming(l)         ? show_coming(l)
-           : has(l, "picks").tok  ? show_picks(l)
-           : has(l, "event").tok  ? show_event(l)
-           : has(l, "status").tok ? show_status(l)
-                                  : show_end(l);
+    return has(l, "open").at     ? show_open(l)
+           : is_sent(l)          ? show_sent(l)
+           : is_coming(l)        ? show_coming(l)
+           : has(l, "picks").at  ? show_picks(l)
+           : has(l, "event").at  ? show_event(l)
+           : has(l, "status").at ? show_status(l)
+                                 : show_end(l);
 }
 
 /* ---- memory ---- */
@@ -444,7 +438,7 @@ static int last(const char *key)
 {
     const line *l = turn_end;
 
-    while (l > turn && !has(l - 1, key).tok)
+    while (l > turn && !has(l - 1, key).at)
         l--;
     return l > turn ? tcall_json_int(has(l - 1, key), 0) : 0;
 }

@@ -77,7 +77,6 @@ typedef struct trace {
     /* replaying: the line that is next, and how much of it was given */
     char *line;
     size_t room, given;
-    tcall_tok tok[256];
     tcall_json value;
     bool differs_here;
     int differs;          /* requests that are not those of the file */
@@ -590,14 +589,14 @@ static inline void trace_event(trace *t, const tcall_event *e)
  * at what is no line of a trace. */
 static bool trace_more(trace *t)
 {
-    long n = t->value.tok ? 1 : (long)getline(&t->line, &t->room, t->file);
+    long n = t->value.at ? 1 : (long)getline(&t->line, &t->room, t->file);
     uint32_t ms;
 
     if (n <= 0)
         return false;
-    if (!t->value.tok && tcall_json_parse(&t->value, t->line, (size_t)n, t->tok,
-                                          TCALL_ARRAY_LEN(t->tok), NULL) < 0) {
-        t->value.tok = NULL;
+    if (!t->value.at &&
+        tcall_json_parse(&t->value, t->line, (size_t)n, NULL) < 0) {
+        t->value.at = NULL;
         return false;
     }
     ms = (uint32_t)tcall_json_int(tcall_json_get(t->value, "ms"), 0);
@@ -613,7 +612,7 @@ static tcall_json trace_has(const trace *t, const char *key)
 
 static void trace_done(trace *t)
 {
-    t->value.tok = NULL;
+    t->value.at = NULL;
     t->given = 0;
 }
 
@@ -637,9 +636,9 @@ static int replay_open(void *user, const tcall_request *req,
 
     (void)req;
     t->res = res;
-    while (trace_more(t) && !trace_has(t, "open").tok)
+    while (trace_more(t) && !trace_has(t, "open").at)
         trace_done(t);
-    if (!t->value.tok)
+    if (!t->value.at)
         return TCALL_E_CONNECT; /* the trace is over */
     r = trace_ended(t);
     trace_done(t);
@@ -676,7 +675,7 @@ static void replay_differs(trace *t, tcall_str is, tcall_str was)
  * last ones. */
 static tcall_str replay_request(trace *t)
 {
-    while (trace_more(t) && trace_has(t, "event").tok)
+    while (trace_more(t) && trace_has(t, "event").at)
         trace_done(t);
     return tcall_json_str(trace_has(t, "write"));
 }
@@ -709,15 +708,15 @@ static int replay_read(void *user, char *bytes, size_t cap)
 {
     trace *t = (trace *)user;
 
-    while (trace_more(t) && !trace_has(t, "open").tok) {
+    while (trace_more(t) && !trace_has(t, "open").at) {
         tcall_str s = tcall_json_str(trace_has(t, "read"));
         size_t n = s.len - t->given;
         int r = trace_ended(t);
 
-        if (trace_has(t, "write").tok) {
+        if (trace_has(t, "write").at) {
             tcall_str none = {"", 0}; /* it was longer */
             replay_differs(t, none, tcall_json_str(trace_has(t, "write")));
-        } else if (trace_has(t, "status").tok) {
+        } else if (trace_has(t, "status").at) {
             t->res->status = tcall_json_int(trace_has(t, "status"), 0);
             t->res->retry_after_ms =
                 tcall_json_int(trace_has(t, "retry_after_ms"), -1);
@@ -728,7 +727,7 @@ static int replay_read(void *user, char *bytes, size_t cap)
             memcpy(bytes, s.ptr + t->given, n);
             t->given += n;
             return (int)n;
-        } else if (trace_has(t, "end").tok) {
+        } else if (trace_has(t, "end").at) {
             trace_done(t);
             return r;
         }
@@ -752,7 +751,7 @@ static int trace_result(tcall_ctx *cx, void *user)
 
     if (!t->file || t->inner.open)
         return tcall_next(cx); /* no replay: the tool runs */
-    while (r == TCALL_E_UNKNOWN && trace_more(t) && !trace_has(t, "open").tok) {
+    while (r == TCALL_E_UNKNOWN && trace_more(t) && !trace_has(t, "open").at) {
         const char *event = tcall_json_string(trace_has(t, "event"), "");
 
         if (strcmp(event, "end") == 0 &&
@@ -804,9 +803,9 @@ static inline void trace_origin(trace *t)
 
     to[0] = &t->provider;
     to[1] = &t->model;
-    while (trace_more(t) && !trace_has(t, "open").tok)
+    while (trace_more(t) && !trace_has(t, "open").at)
         trace_done(t);
-    for (i = 0; i < 2 && t->value.tok; i++) {
+    for (i = 0; i < 2 && t->value.at; i++) {
         tcall_json name = tcall_json_get(trace_has(t, "open"), keys[i]);
         tcall_str s = tcall_json_str(name);
         size_t n = s.len < sizeof t->names[i] ? s.len : sizeof t->names[i] - 1;

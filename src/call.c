@@ -148,11 +148,28 @@ static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
         call->fixes = args.fixes;
     held = tcall_hydrate_hold_(block, gap, args.used);
     /* What was parsed has moved with its memory. */
-    call->args.text = held + (args.root.text - gap);
-    call->args.tok =
-        (const tcall_tok *)(const void *)(held +
-                                          ((const char *)args.root.tok - gap));
+    call->tree.text = held + (args.root.text - gap);
+    call->tree.tok =
+        (const tcall_tok_ *)(const void *)(held +
+                                           ((const char *)args.root.tok - gap));
     return TCALL_OK;
+}
+
+/* Writes what was read as the checked text, in the place of what it was read
+ * to, which only sentences about faults still need: then beside that. */
+static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+{
+    tcall_block *block = &tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    tcall_write_tree_(&out, call->tree);
+    tcall_write_bytes(&out, "", 1);
+    if (!tcall_block_room_(block, out.len))
+        return TCALL_E_MEMORY;
+    if (!call->faults)
+        tcall_block_back_(block, base);
+    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
+    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Compiles a schema into the end of the block. */
@@ -186,7 +203,7 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 /* Checks with the free part of the block as scratch memory. */
 TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
                                      const tcall_schema *schema,
-                                     tcall_json value, tcall_check *check)
+                                     tcall_tree_ value, tcall_check *check)
 {
     int r;
     check->memory = tcall_hydrate_gap_(block, 0, &check->size);
@@ -205,7 +222,7 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
     check.errors = call->fault;
     check.error_cap = TOOLCALL_MAX_FAULTS;
     check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->args, &check);
+    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
     if (coerce)
         call->coercions = (uint16_t)check.coerced;
     call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
@@ -218,21 +235,21 @@ static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
  * they are meant and reads that text, to be checked strictly: so what is
  * checked, shown, run and logged is one and the same value. */
 TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t base)
+                                                  size_t *base)
 {
     tcall_block *block = &tc->block;
-    tcall_json marked = call->args;
     tcall_writer out;
     size_t len;
     tcall_hydrate_writer_(block, &out);
-    tcall_write_json(&out, marked);
+    tcall_write_tree_(&out, call->tree);
     len = out.len;
     out.last = 0;
-    tcall_write_coercions(&out, marked);
+    tcall_write_coercions(&out, call->tree);
     if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, base);
+    tcall_block_back_(block, *base);
     tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
+    *base = block->high;
     return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
 }
 
@@ -256,13 +273,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* Marks a value whose type its node does not allow and that means another one:
  * a string that holds it, or a null where nothing has to be. Returns whether it
  * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
+static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
                                 const tcall_shape *node)
 {
     unsigned types = node->types, wanted;
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     /* the token is ours: the call was parsed for this */
-    tcall_tok *tok = (tcall_tok *)(uintptr_t)value.tok;
+    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
     int mark = TCALL_MARK_DROP_;
     if (type == TCALL_NULL) {
         if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
@@ -273,7 +290,7 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
         wanted = (types & 3) | (types >> 1 & 0x3C) |
                  (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
         if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_json_str(value), wanted, &mark))
+            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
             return false;
     }
     tok->mark = mark;
@@ -284,14 +301,14 @@ static bool tcall_coerce_value_(tcall_scan *scan, tcall_json value,
 typedef struct tcall_coerce_level_ {
     const tcall_object *object; /* or, of a list: */
     const tcall_shape *item;
-    const tcall_tok *end;
+    const tcall_tok_ *end;
 } tcall_coerce_level_;
 
 /* Returns the node of a member or item that a level has, or NULL. */
 static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_json value)
+                                             tcall_tree_ value)
 {
-    tcall_str key = tcall_json_key(value);
+    tcall_str key = tcall_tree_key_(value);
     const char *name;
     unsigned i;
     if (level->item)
@@ -305,10 +322,10 @@ static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
 
 /* Opens a level where a value has parts with a shape. Returns whether it did.
  */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
+static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
                                const tcall_shape *node)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     level->object = NULL;
     level->item = NULL;
     level->end = value.tok ? value.tok + value.tok->span : NULL;
@@ -321,7 +338,7 @@ static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_json value,
 
 /* Marks what is to be coerced in the arguments, value after value. Returns how
  * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_json at,
+static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
                               const tcall_object *shape)
 {
     tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
@@ -357,7 +374,7 @@ TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
     call->coercions = 0;
     if (!tc->desc.strict_types)
         call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->args, call->tool->shape);
+            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
 }
 
 #else
@@ -378,23 +395,11 @@ static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Lets the decoder read what is written. A misfit does not end that: the
- * decoder keeps it. */
-static int tcall_hydrate_feed_(void *user, const char *bytes, size_t len)
-{
-    tcall_decoder_feed((tcall_decoder *)user, bytes, len);
-    return (int)len;
-}
-
-/* Lets the decoder read the arguments, which were parsed. */
+/* Lets the decoder read the checked text. */
 static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
 {
-    tcall_writer writer;
-    char piece[64];
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hydrate_feed_, decoder);
-    tcall_write_json(&writer, call->args);
-    tcall_writer_flush(&writer);
+    tcall_str text = tcall_text_verbatim_(call->args.at);
+    tcall_decoder_feed(decoder, text.ptr, text.len);
 }
 
 #else
@@ -498,27 +503,40 @@ static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
 
 #ifndef TOOLCALL_NO_SCHEMA
 
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+/* Coerces and checks what was read. *base: of the block, before it was. */
+static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
 {
-    const tcall_object *shape = call->tool->shape;
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0);
-    if (r < 0 || !tcall_is_checked_(call->tool))
-        return r;
+    bool shape = call->tool->shape != NULL;
+    int r = TCALL_OK;
     call->step = TCALL_STEP_VALIDATE;
     if (tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    else if (shape)
+        return r;
+    if (shape)
         tcall_hydrate_coerce_(tc, call);
     else
         r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r == TCALL_OK && call->coercions) {
-        r = tcall_hydrate_rewrite_(tc, call, base);
-        if (r == TCALL_OK && !shape)
-            r = tcall_hydrate_check_(tc, call, false);
-    }
-    if (r == TCALL_OK && shape)
+    if (r < 0 || !call->coercions)
+        return r;
+    r = tcall_hydrate_rewrite_(tc, call, base);
+    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
+}
+
+/* Parses, coerces and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
+{
+    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
+    if (r < 0)
+        return r;
+    if (tcall_is_checked_(call->tool))
+        r = tcall_hydrate_values_(tc, call, &base);
+    text = tcall_hydrate_text_(tc, call, base);
+    r = r < 0 ? r : text;
+    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
+        return r;
+    if (call->tool->shape)
         r = tcall_hydrate_decode_(tc, call);
+    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+        r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
@@ -530,7 +548,7 @@ static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_write_misfit_error_(out, call, index);
     else
-        tcall_write_validation_error(out, &call->schema, call->args,
+        tcall_write_validation_error(out, &call->schema, call->tree,
                                      &call->fault[index]);
 }
 
@@ -541,7 +559,7 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
     if (call->tool->shape)
         tcall_say_misfit_(out, call, index);
     else
-        tcall_say_error_(out, &call->schema, call->args, &call->fault[index],
+        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
                          true);
 }
 

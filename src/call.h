@@ -165,6 +165,7 @@ struct tcall_call {
     const tcall_tool *tool;
     tcall_json args; /* checked arguments; valid until tcall_release */
 #ifndef TOOLCALL_NO_SCHEMA
+    tcall_tree_ tree; /* private: what faults refer to */
     tcall_schema schema;
     tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
 #endif

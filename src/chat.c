@@ -2,6 +2,7 @@
 #include "chat.h"
 #include "block.c"
 #include "json.c"
+#include "scan.c"
 
 /* ==========================================================================
  * >>chat

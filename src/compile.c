@@ -8,12 +8,14 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The text is walked once, from bracket to bracket. Each schema of it gets a
- * node, and a mark with its place at the end of the memory; rows are made in
- * the order of the text. Without memory, or when it does not do, all is
- * counted. When all nodes are there, $refs are followed along the rows, rows
- * are brought into their order, and the frames that each node needs are
- * counted. Names, bounds and enums stay in the text.
+ * The compiler is a user of the recogniser, so the text is read once. Each
+ * schema of it has a mark at the end of the memory, below which lie the rows of
+ * all that are open; where one closes, its rows go to the beginning, and where
+ * a list of schemas closes, their nodes. Without memory, or when it does not
+ * do, all is counted. When all nodes are there, $refs are followed along the
+ * rows, and the frames that each node needs are counted. Names, bounds and
+ * enums stay in the text. Nothing is told before it is known that the text is
+ * JSON: who has to be told makes the compiler read again.
  */
 
 #ifndef TOOLCALL_NO_SCHEMA
@@ -33,8 +35,12 @@ static const struct {
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
 /* The types in the order of their bits. */
-static const char *const tcall_type_words_[] = {
-    "null", "boolean", "integer", "number", "string", "array", "object"};
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -43,75 +49,83 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a place in the text: what is wrong, and what the author can do. */
-TCALL_SHARED_ void tcall_schema_remark_(const tcall_schema *s,
-                                        const tcall_author_ *author, size_t at,
-                                        const char *reason, const char *remedy)
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
+TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
+                                       const tcall_author_ *author, size_t at,
+                                       const char *reason, const char *remedy)
 {
     tcall_schema told = *s;
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
+    if (!s->reason)
+        *s = told;
     if (author->tell)
         author->tell(author->user, &told);
 }
 
-/* Tells of a fault. The first one stays in the schema, and refuses it. */
-TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
-                                       const tcall_author_ *author, size_t at,
-                                       const char *reason, const char *remedy)
-{
-    if (!s->reason) {
-        s->reason = reason;
-        s->remedy = remedy;
-        s->at = at;
-    }
-    tcall_schema_remark_(s, author, at, reason, remedy);
-}
-
 /* A schema of the text, while it is compiled. */
-typedef struct tcall_mark_ {
-    const char *at; /* the name in front of it, else the schema */
-    tcall_node *node;
-    uint16_t rows; /* that it has; then the frames that it needs */
-    uint16_t back; /* the mark around it, while it is open; then the one that
-                    * waits for it */
-} tcall_mark_;
+typedef struct tcall_sc_spot_ {
+    const char *at;   /* the name in front of it, else the schema */
+    const void *made; /* its rows; then its node */
+    uint16_t span;    /* marks within, its own too; then its frames */
+    uint16_t back;    /* its types; then the mark that waits for it */
+} tcall_sc_spot_;
 
 #define TCALL_MARKS_MAX_ 0xFFF0
 
+/* An object or array that is open. */
+typedef struct tcall_opened_ {
+    uint8_t kind;   /* a keyword whose parts come; SCHEMA: a schema, and the
+                     * keyword that it alone is for, or 0 */
+    uint8_t rows;   /* of a schema */
+    uint16_t count; /* of the parts; of a schema, its mark */
+} tcall_opened_;
+
+#define TCALL_SCHEMA_ 0x80
+
 typedef struct tcall_sc_ {
+    tcall_syntax_ syntax;
     tcall_schema *out;
     const tcall_author_ *author;
     char *mem;
-    uint32_t size, low; /* low: what is taken from the beginning */
-    uint32_t marks;     /* that there are */
+    uint32_t size, need;       /* of the memory */
+    uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
+                                * marks from the end */
+    uint32_t later;            /* bytes that open lists will take */
     int32_t steps;
-    int draft;
     const char *embedded; /* a subschema's own $id */
-    uint16_t open;        /* the mark of the innermost open schema */
-    bool full;            /* memory did not do: all is only counted */
-    tcall_row spare;      /* is written then */
-    int depth;
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open: a keyword
-                                           * whose schemas come; 0: a schema */
+    const char *key,
+        *at;           /* the name at hand; a string or number that is read */
+    const char *list;  /* of types */
+    tcall_str number;  /* at hand */
+    uint8_t draft, on; /* on: the keyword at hand */
+    uint8_t types;     /* that came of a list */
+    bool piece;        /* the name at hand has escapes or is not ASCII */
+    bool again, tells; /* for another draft; the author is told */
+    bool dialect;      /* the root's $schema gave the draft */
+    bool full;         /* memory did not do: all is only counted */
+    uint8_t depth;
+    tcall_row spare; /* is written when it is full */
+    tcall_opened_ open[TOOLCALL_MAX_DEPTH + 1];
 } tcall_sc_;
 
 /* ---- faults ---- */
 
-/* Refuses the schema, but compiles on, so that all faults are found. Returns
- * the end of the value at p. */
-static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
-                                    const char *reason, const char *remedy)
+/* Refuses the schema, but compiles on, so that all faults are found. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
 {
+    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
     size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->author, at, reason, remedy);
+    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
+                        at, reason, remedy);
     c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
-    return c->depth ? tcall_text_skip_(p) : p;
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
-static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -120,43 +134,66 @@ static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
                          : begins == 't'
                              ? "use true or false"
                              : "use a schema: an object, true or false";
-    return tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
+    tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
 /* ---- memory ---- */
 
-static tcall_mark_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
+/* Notes what is taken. Returns whether it does. */
+static bool tcall_sc_fits_(tcall_sc_ *c)
 {
-    return (tcall_mark_ *)(void *)(c->mem + c->size) - 1 - i;
+    uint32_t taken = c->low + c->later + c->rows * (uint32_t)sizeof(tcall_row) +
+                     c->marks * (uint32_t)sizeof(tcall_sc_spot_);
+    c->need = taken;
+    c->full = c->full || taken > c->size;
+    return !c->full;
 }
 
-static uint32_t tcall_sc_room_(const tcall_sc_ *c)
-{
-    uint32_t taken = c->low + c->marks * (uint32_t)sizeof(tcall_mark_);
-    return c->full || taken > c->size ? 0 : c->size - taken;
-}
-
-/* Takes memory as it is. Returns NULL when it does not do. */
-static void *tcall_sc_grow_(tcall_sc_ *c, size_t count, size_t size)
-{
-    const uint32_t word = sizeof(void *);
-    char *at = c->mem + (c->full ? 0 : c->low);
-    uint32_t bytes = (uint32_t)count * (uint32_t)size;
-    bytes = (bytes + word - 1) / word * word;
-    c->full = c->full || bytes > tcall_sc_room_(c);
-    c->low += bytes;
-    return c->full ? NULL : at;
-}
-
+/* Takes zeroed memory that stays, NULL: it did not do. */
 static void *tcall_sc_take_(tcall_sc_ *c, size_t count, size_t size)
 {
-    void *at = tcall_sc_grow_(c, count, size);
-    if (at)
-        memset(at, 0, count * size);
-    return at;
+    const uint32_t word = sizeof(void *);
+    uint32_t bytes = (uint32_t)count * (uint32_t)size, from = c->low;
+    c->low += (bytes + word - 1) / word * word;
+    return tcall_sc_fits_(c) ? memset(c->mem + from, 0, bytes) : NULL;
 }
 
-/* ---- rows ---- */
+static tcall_sc_spot_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
+{
+    return (tcall_sc_spot_ *)(void *)(c->mem + c->size) - 1 - i;
+}
+
+/* The rows that are open, the last one first. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c)
+{
+    return c->full || !c->marks
+               ? &c->spare
+               : (tcall_row *)(void *)tcall_sc_mark_(c, c->marks - 1) - c->rows;
+}
+
+static tcall_opened_ *tcall_sc_top_(tcall_sc_ *c)
+{
+    return &c->open[c->depth - 1];
+}
+
+/* Makes a row of the schema that is open. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
+{
+    tcall_row *row;
+    c->rows++;
+    if (++tcall_sc_top_(c)->rows == UINT8_MAX) {
+        tcall_sc_refuse_(c, c->key, "too many keywords", "split the schema");
+        c->full = true;
+    }
+    tcall_sc_fits_(c);
+    row = tcall_sc_row_(c);
+    memset(row, 0, sizeof *row);
+    row->on = on;
+    row->of.text = text;
+    return row;
+}
+
+/* ---- rows and nodes ---- */
 
 /* How the rows of a keyword have their nodes. */
 enum {
@@ -197,183 +234,55 @@ static int tcall_row_has_(uint8_t on)
 /* Returns a node of a row, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    const tcall_node *node = NULL;
-    if (i < row->count)
-        switch (tcall_row_has_(row->on)) {
-        case TCALL_HAS_ONE_: node = row->of.node; break;
-        case TCALL_HAS_LIST_: node = row->of.nodes[i]; break;
-        case TCALL_HAS_MEMBERS_: node = &row->of.members[i].node; break;
-        case TCALL_HAS_MATCHES_: node = &row->of.match[i].node; break;
-        default: break;
-        }
+    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
+    const tcall_node *node =
+        has == TCALL_HAS_ONE_       ? row->of.node
+        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
+        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
+        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
+                                    : NULL;
     return (tcall_node *)(uintptr_t)node;
 }
 
-/* The row that was made last of the open schema. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c)
+/* Gives a schema its node. */
+static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
 {
-    const tcall_mark_ *mark;
-    if (c->full)
-        return &c->spare;
-    mark = tcall_sc_mark_(c, c->open);
-    return (tcall_row *)(uintptr_t)&mark->node->rows[mark->rows - 1];
+    tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
+    node->types = (uint8_t)mark->back;
+    node->kind = TCALL_KIND_ROWS_;
+    node->digits = (uint8_t)i; /* for now: its mark */
+    node->flags = (uint8_t)(i >> 8);
+    node->rows = (const tcall_row *)mark->made;
+    mark->made = node;
+    return node;
 }
 
-/* Makes a row of the open schema. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
+/* Marks a schema. */
+static void tcall_sc_mark_add_(tcall_sc_ *c, const char *at, uint8_t types)
 {
-    tcall_row *row;
-    if (!c->full)
-        tcall_sc_mark_(c, c->open)->rows++;
-    row = tcall_sc_row_(c);
-    row->on = on;
-    row->count = 0;
-    row->of.text = text;
-    return row;
-}
-
-/* Returns the number of members or elements. */
-static uint16_t tcall_sc_count_(tcall_sc_ *c, const char *p)
-{
-    bool object = *p == '{';
-    const char *at = p;
-    uint32_t count = 0;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p); count++) {
-        p = object ? tcall_text_value_(p) : p;
-        p = tcall_text_next_(tcall_text_skip_(p));
-    }
-    if (count > TCALL_MARKS_MAX_)
-        tcall_sc_refuse_(c, at, "too many members", "split the schema");
-    return (uint16_t)count;
-}
-
-/* Makes the row of a keyword that has schemas, and room for them. */
-static void tcall_sc_open_(tcall_sc_ *c, uint8_t on, const char *p)
-{
-    tcall_row *row = tcall_sc_row_add_(c, on, NULL);
-    int has = tcall_row_has_(on);
-    uint32_t count = on == TCALL_ON_IF_       ? 3
-                     : has >= TCALL_HAS_LIST_ ? tcall_sc_count_(c, p)
-                                              : 0;
-    uint32_t slots = count > TCALL_FEW_ && *p == '{' ? count + count / 2 : 0;
-    uint32_t table = slots * sizeof(uint16_t);
-    if (has == TCALL_HAS_LIST_)
-        row->of.nodes = (const tcall_node **)tcall_sc_take_(
-            c, count, sizeof *row->of.nodes);
-    else if (has == TCALL_HAS_MATCHES_)
-        row->of.match =
-            (tcall_match *)tcall_sc_take_(c, count, sizeof *row->of.match);
-    else if (has == TCALL_HAS_MEMBERS_)
-        row->of.members = (tcall_member *)tcall_sc_take_(
-            c, 1, count * sizeof *row->of.members + table);
-}
-
-/* ---- patterns ---- */
-
-#ifndef TOOLCALL_NO_PATTERN
-
-/* Compiles the pattern in the string at a quote. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    uint32_t room = tcall_sc_room_(c);
-    char *mem = room ? c->mem + c->low : NULL;
-    tcall_pattern pattern;
-    int r = tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                                  TCALL_PATTERN_ESCAPED, mem, room);
-    if (r == TCALL_E_INVALID)
-        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    tcall_sc_grow_(c, 1, pattern.need);
-    if (c->out->search < tcall_pattern_memory(&pattern))
-        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
-    if (c->full)
-        return;
-    match->text = quote;
-    match->program = mem;
-    match->count = pattern.count;
-    match->states = pattern.states;
-}
-
-#else
-
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    (void)match;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
-}
-
-#endif
-
-/* ---- schemas ---- */
-
-/* The node of the next schema of a keyword; NULL when it is only counted. */
-static tcall_node *tcall_sc_node_(tcall_sc_ *c, uint8_t on, const char *at)
-{
-    int has = tcall_row_has_(on);
-    tcall_node *node = NULL;
-    tcall_row *row;
-    if (has < TCALL_HAS_MEMBERS_)
-        node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node);
-    if (has == TCALL_HAS_NONE_)
-        return node;
-    row = tcall_sc_row_(c);
-    if (has == TCALL_HAS_MATCHES_)
-        tcall_sc_pattern_(
-            c, (tcall_match *)(uintptr_t)(row->of.match + row->count), at);
-    if (c->full)
-        return NULL;
-    if (has == TCALL_HAS_LIST_)
-        ((const tcall_node **)(uintptr_t)row->of.nodes)[row->count] = node;
-    else if (has == TCALL_HAS_ONE_)
-        row->of.node = node;
-    else if (has == TCALL_HAS_MEMBERS_)
-        ((tcall_member *)(uintptr_t)row->of.members)[row->count].name =
-            *at == '"' ? at : NULL;
-    row->count++;
-    return tcall_row_node_(row, (uint16_t)(row->count - 1));
-}
-
-/* Marks a schema, whose node is there. */
-static void tcall_sc_begin_(tcall_sc_ *c, const char *at, tcall_node *node)
-{
-    tcall_mark_ *mark;
-    c->full = c->full || tcall_sc_room_(c) < sizeof *mark;
-    c->marks++;
-    if (c->marks == TCALL_MARKS_MAX_) {
+    tcall_row *rows = tcall_sc_row_(c);
+    tcall_sc_spot_ *mark;
+    if (++c->marks == TCALL_MARKS_MAX_) {
         tcall_sc_refuse_(c, at, "too many schemas", "split the schema");
         c->full = true;
     }
-    if (c->full)
+    if (!tcall_sc_fits_(c))
         return;
+    if (c->rows)
+        memmove((char *)rows - sizeof *mark, rows, c->rows * sizeof *rows);
     mark = tcall_sc_mark_(c, c->marks - 1);
     mark->at = at;
-    mark->node = node;
-    mark->rows = 0;
-    mark->back = c->open;
-    node->digits = (uint8_t)(c->marks - 1); /* for now: its mark */
-    node->flags = (uint8_t)((c->marks - 1) >> 8);
+    mark->made = NULL;
+    mark->span = 1;
+    mark->back = types;
 }
 
-static bool tcall_is_schema_(const char *p)
-{
-    return *p == '{' || *p == 't' || *p == 'f';
-}
-
-/* How a value begins, as TCALL_KEYWORDS_ has it. */
-static char tcall_begins_(const char *p)
-{
-    return *p == '-' || tcall_is_digit_(*p) ? '0' : *p == 'f' ? 't' : *p;
-}
-
-/* The keyword whose row a keyword of this draft makes. */
-static uint8_t tcall_sc_meant_(const tcall_sc_ *c, uint8_t on, const char *p)
-{
-    bool list = on == TCALL_ON_ITEMS_ && *p == '[';
-    return list && c->draft != TCALL_DRAFT_2020 ? (uint8_t)TCALL_ON_PREFIX_
-                                                : on;
-}
+/* How the value of each keyword begins. */
+static const char tcall_keyword_begins_[] = {0,
+#define TCALL_X_(NAME, keyword, begins) begins,
+                                             TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
 
 /* Whether the draft has a keyword. */
 static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
@@ -389,104 +298,57 @@ static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
     }
 }
 
-/* Whether a keyword counts beside a $ref up to draft 7. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
-{
-    bool list = *p == '{' || *p == '[';
-    bool empty = list && tcall_text_closes_(tcall_text_space_(p + 1));
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
+/* ---- patterns ---- */
 
-/* Looks over the keywords of the schema that opens at p, and takes memory for
- * their rows. Up to draft 7 nothing beside a $ref counts: whoever wrote it
- * meant it. */
-static void tcall_sc_rows_(tcall_sc_ *c, const char *p, tcall_node *node)
-{
-    uint8_t seen[TCALL_KEYWORD_COUNT_ / 8 + 1] = {0};
-    bool ref = c->draft >= TCALL_DRAFT_7 && tcall_text_get_(p, "$ref");
-    const tcall_row *rows;
-    uint16_t count = 0;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        const char *key = p;
-        uint8_t on = tcall_keyword_of_(tcall_text_inner_(key)), bit;
-        p = tcall_text_value_(key);
-        on = tcall_sc_meant_(c, on, p);
-        bit = (uint8_t)(1 << (on & 7));
-        if (on && seen[on >> 3] & bit) {
-            tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-            c->full = true; /* there may be any number */
-        }
-        if (on && ref && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-        seen[on >> 3] |= bit;
-        count = (uint16_t)(count +
-                           (on && (on < TCALL_ON_TYPE_ || tcall_row_has_(on))));
-        count = (uint16_t)(count + (on == TCALL_ON_DEPENDENCIES_));
-        p = tcall_text_next_(tcall_text_skip_(p));
-    }
-    rows = (const tcall_row *)tcall_sc_take_(c, count, sizeof *rows);
-    if (!c->full && count)
-        node->rows = rows;
-}
+#ifndef TOOLCALL_NO_PATTERN
 
-/* Whether all elements of the array at p are strings. */
-static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *p)
+/* Compiles the pattern in the string at a quote; match NULL: its size only is
+ * noted, for later. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    uint16_t count = tcall_sc_count_(c, p);
-    for (p = tcall_text_next_(p + 1); *p == '"';)
-        p = tcall_text_next_(tcall_text_skip_(p));
-    if (*p != ']')
-        tcall_sc_malformed_(c, p, '"');
-    return count;
-}
-
-/* A schema of a keyword starts at p; at: its name, or p. Returns where to go
- * on. */
-static const char *tcall_sc_schema_(tcall_sc_ *c, uint8_t on, const char *at,
-                                    const char *p)
-{
-    tcall_node *node;
-    if (*p == '[' && (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)) {
-        tcall_sc_names_(c, p);
-        return tcall_text_skip_(p);
-    }
-    if (on == TCALL_ON_NEEDED_)
-        return tcall_sc_refuse_(c, p, "wrong kind of value",
-                                "use an array of names");
-    if (!tcall_is_schema_(p))
-        return tcall_sc_malformed_(c, p, 's');
-    node = tcall_sc_node_(c, on, at);
-    tcall_sc_begin_(c, at, node);
-    if (!c->full) {
-        node->kind = TCALL_KIND_ROWS_;
-        node->types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
-    }
-    if (*p != '{')
-        return c->depth ? tcall_text_skip_(p) : p;
-    if (!c->full)
-        c->open = (uint16_t)(c->marks - 1);
-    c->kind[c->depth++] = TCALL_ON_NOTHING_;
-    tcall_sc_rows_(c, p, node);
-    return p + 1;
-}
-
-/* All members of the row at hand are there: more than a few go into its hash
- * table. */
-static void tcall_sc_close_members_(tcall_sc_ *c)
-{
-    tcall_row *row = tcall_sc_row_(c);
-    uint16_t count = row->count, i;
-    bool few = count <= TCALL_FEW_, twice;
-    if (c->full || tcall_row_has_(row->on) != TCALL_HAS_MEMBERS_)
+    char *mem = match ? c->mem + c->low : NULL;
+    tcall_pattern pattern;
+    int r = tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
+                                  TCALL_PATTERN_ESCAPED, mem,
+                                  match ? c->size - c->need + c->later : 0);
+    const size_t word = sizeof(void *);
+    uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
+    if (r == TCALL_E_INVALID && !match)
+        tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
+    c->later += match ? 0 - need : need;
+    c->low += match ? need : 0;
+    if (!tcall_sc_fits_(c) || !match)
         return;
-    for (i = 0; i < count && row->of.members[i].name && c->steps > 0; i++) {
+    match->text = quote;
+    match->program = mem;
+    match->count = pattern.count;
+    match->states = pattern.states;
+}
+
+#else
+
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
+{
+    if (!match)
+        tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                         "build it without TOOLCALL_NO_PATTERN");
+}
+
+#endif
+
+/* ---- the end of a list ---- */
+
+/* Looks for names that came twice; more than a few go into their hash table. */
+static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
+{
+    uint16_t i;
+    bool twice;
+    for (i = 0; i < row->count && c->steps > 0; i++) {
         const char *quote = row->of.members[i].name;
         tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        if (few) {
+        if (row->count <= TCALL_FEW_) {
             twice = tcall_member_named_(row, name) < i;
         } else {
             uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
@@ -498,30 +360,156 @@ static void tcall_sc_close_members_(tcall_sc_ *c)
     }
 }
 
-/* ---- keywords ---- */
-
-/* One type or an array of them, into the open schema's node. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
+/* Gives the schemas of a list their nodes, in the row of the list. */
+static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    const char *at = p;
-    uint8_t types = 0, i;
-    if (*p == '[')
-        p = tcall_text_next_(p + 1);
-    do {
-        for (i = 0; i < 7 && !tcall_text_is_(p, tcall_type_words_[i]);)
-            i++;
-        if (i == 7) {
-            tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type",
-                             "use object, array, string, number, integer, "
-                             "boolean or null");
-            return;
-        }
-        types |= (uint8_t)(1 << i);
-        p = tcall_text_next_(tcall_text_skip_(p));
-    } while (*at == '[' && *p != ']');
-    if (!c->full)
-        tcall_sc_mark_(c, c->open)->node->types = types;
+    int has = tcall_row_has_(on);
+    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
+                 tcall_keyword_begins_[on] == '{';
+    tcall_row *row = tcall_sc_row_(c);
+    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
+    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
+                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                              : sizeof *row->of.members;
+    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    tcall_node *nodes =
+        has == TCALL_HAS_LIST_
+            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
+            : NULL;
+    uint16_t i;
+    if (c->full)
+        return;
+    row->of.text = (const char *)parts;
+    for (i = 0; i < count; i++) {
+        const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
+        if (has == TCALL_HAS_LIST_)
+            ((const tcall_node **)parts)[i] = &nodes[i];
+        else if (has == TCALL_HAS_MATCHES_)
+            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
+        else
+            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+        row->count++;
+        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        mark += at->span;
+    }
+    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+        tcall_sc_names_(c, row);
 }
+
+/* ---- the end of a schema ---- */
+
+/* Whether a keyword counts beside a $ref up to draft 7. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool list = *p == '{' || *p == '[';
+    bool empty = list && tcall_text_closes_(tcall_text_space_(p + 1));
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* Tells of what stands beside a $ref up to draft 7, where it does not count:
+ * whoever wrote it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
+{
+    p = *p == '"' ? tcall_text_value_(p) : p;
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
+        uint8_t on = tcall_keyword_of_(tcall_text_inner_(p));
+        p = tcall_text_value_(p);
+        if (on && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
+            tcall_sc_refuse_(c, p,
+                             "keyword beside $ref, which this draft ignores",
+                             "put both into allOf, or use draft 2020-12");
+        p = tcall_text_next_(tcall_text_skip_(p));
+    }
+}
+
+/* Flags the last of all rows; further ones than the last that is visible are
+ * for the compiler. */
+#define TCALL_ROW_END_ 8
+
+/* Gives the rows of a schema their meaning, and flags: they are in order. */
+static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
+{
+    const tcall_node **parts = NULL;
+    uint8_t i;
+    for (i = 0; i < count; i++) {
+        if (rows[i].on == TCALL_ON_IF_)
+            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
+        if (parts && rows[i].on == TCALL_ON_THEN_)
+            parts[1] = rows[i].of.node;
+        if (parts && rows[i].on == TCALL_ON_ELSE_)
+            parts[2] = rows[i].of.node;
+    }
+    rows[count - 1].flags |= TCALL_ROW_END_;
+    while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
+        count--;
+    if (count)
+        rows[count - 1].flags |= TCALL_ROW_LAST_;
+}
+
+/* Brings the rows of a schema to their place, in their order. */
+static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
+{
+    tcall_row *from = tcall_sc_row_(c), *rows, row;
+    bool list = false, ref = false;
+    uint8_t i, k;
+    c->rows -= count;
+    c->low += count * (uint32_t)sizeof row;
+    if (!tcall_sc_fits_(c) || !count)
+        return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
+    memmove(rows, from, count * sizeof row);
+    for (i = 0; i < count; i++) {
+        list = list || rows[i].on == TCALL_ON_PREFIX_;
+        ref = ref || rows[i].on == TCALL_ON_REF_;
+    }
+    for (i = 0; i < count; i++) {
+        row = rows[i];
+        if (row.on == TCALL_ON_EXTRA_ && list)
+            row.on = TCALL_ON_ITEMS_;
+        if (row.on == TCALL_ON_DEPENDENCIES_)
+            row.on = TCALL_ON_DEPENDENT_;
+        for (k = i; k && rows[k - 1].on > row.on; k--)
+            rows[k] = rows[k - 1];
+        rows[k] = row;
+    }
+    tcall_sc_settle_(rows, count);
+    tcall_sc_mark_(c, mark)->made = rows;
+    if (ref && c->draft >= TCALL_DRAFT_7)
+        tcall_sc_beside_(c, tcall_sc_mark_(c, mark)->at);
+}
+
+/* A schema is complete: its mark and those within it are the last ones. Of a
+ * list it gets its node with the others; on: the keyword that it alone is for,
+ * 0: it is the root. */
+static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
+{
+    tcall_node *node;
+    tcall_row *row;
+    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    if (!c->full)
+        tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
+    if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
+        tcall_sc_top_(c)->count++;
+        return;
+    }
+    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
+    if (c->full)
+        return;
+    row->count = 1;
+    row->of.node = tcall_sc_place_(c, mark, node);
+    if (!on)
+        c->out->root = node;
+    if (extra) {
+        row->count = 3;
+        row->of.nodes = (const tcall_node **)(void *)(node + 1);
+        *(const tcall_node **)(void *)(node + 1) = node;
+    }
+}
+
+/* ---- strings and numbers ---- */
 
 #define TCALL_NEVER_ 0xFFFFFFFFu
 
@@ -539,23 +527,22 @@ static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
 }
 
 /* Bounds stay in the text, small whole ones also in count; counts are read. */
-TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, uint8_t on,
-                                             const char *p)
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, const char *p)
 {
-    tcall_row *row = tcall_sc_row_add_(c, on, p);
-    tcall_num_ n = tcall_num_read_(tcall_text_verbatim_(p));
-    bool whole = tcall_num_integral_(&n), counts = on >= TCALL_ON_MIN_LENGTH_;
+    tcall_row *row = tcall_sc_row_add_(c, c->on, p);
+    tcall_num_ n = tcall_num_read_(c->number);
+    bool whole = tcall_num_integral_(&n);
     uint32_t value = tcall_num_digits_value_(&n, n.top + 1);
     if (whole && value <= INT16_MAX) {
         row->count = (uint16_t)(n.sign < 0 ? 0 - value : value);
         row->flags |= TCALL_ROW_SMALL_;
     }
-    if (counts) {
+    if (c->on >= TCALL_ON_MIN_LENGTH_) {
         row->of.number = value;
         if (!whole || n.sign < 0)
             tcall_sc_refuse_(c, p, "impossible count",
                              "use a whole number, 0 or more");
-    } else if (on == TCALL_ON_MULTIPLE_ &&
+    } else if (c->on == TCALL_ON_MULTIPLE_ &&
                (n.sign <= 0 || n.top < -308 || n.top > 308 ||
                 tcall_num_digits_value_(&n, tcall_num_digits_(&n)) ==
                     TCALL_NEVER_)) {
@@ -577,125 +564,305 @@ static int tcall_sc_draft_of_(const char *p)
     return -1;
 }
 
-/* Whether the keyword at key can be used here, and refuses it if not. A keyword
- * of another draft was meant by whoever wrote it. */
-static bool tcall_sc_usable_(tcall_sc_ *c, uint8_t on, char begins,
-                             const char *key)
+/* A type that is none is remembered, so that it is told once. */
+#define TCALL_WRONG_TYPE_ 0x80
+
+static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
 {
-    if (begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!tcall_sc_knows_(c, on))
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    return begins != '!' && tcall_sc_knows_(c, on);
+    c->types |= TCALL_WRONG_TYPE_;
+    tcall_sc_refuse_(c, p, "unknown type",
+                     "use object, array, string, number, integer, boolean or "
+                     "null");
 }
 
-/* A keyword that has no schemas; p: its value. */
-static void tcall_sc_assert_(tcall_sc_ *c, uint8_t on, const char *key,
-                             const char *p)
+/* A type, or one of a list of them. */
+static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
-    tcall_row *row;
-    switch (on) {
+    tcall_str word = tcall_text_inner_(p);
+    uint8_t i = 0;
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
+        i++;
+    if (i == 7)
+        tcall_sc_no_type_(c, p);
+    else
+        c->types |= (uint8_t)(1 << i);
+}
+
+/* All types of the open schema are there. */
+static void tcall_sc_types_end_(tcall_sc_ *c)
+{
+    if (!c->types)
+        tcall_sc_no_type_(c, c->list);
+    if (!c->full)
+        tcall_sc_mark_(c, tcall_sc_top_(c)->count)->back =
+            c->types & TCALL_SHAPE_ANY;
+}
+
+/* The root's $schema counts from the beginning, wherever it stands. */
+static void tcall_sc_draft_(tcall_sc_ *c, const char *p)
+{
+    int draft = tcall_sc_draft_of_(p);
+    if (draft == c->draft)
+        return;
+    if (c->depth > 1 || draft < 0 || c->dialect) {
+        tcall_sc_refuse_(c, p, "unknown $schema",
+                         "use https://json-schema.org/draft/2020-12/schema "
+                         "or http://json-schema.org/draft-07/schema");
+        return;
+    }
+    c->draft = (uint8_t)draft;
+    c->dialect = c->again = c->syntax.halt = true;
+    c->syntax.error = TCALL_E_SCHEMA;
+}
+
+/* A string or number of a keyword that is known. */
+static void tcall_sc_scalar_(tcall_sc_ *c, const char *p)
+{
+    tcall_match *match;
+    switch (c->on) {
     case TCALL_ON_PATTERN_:
-        row = tcall_sc_row_add_(c, on, NULL);
-        row->count = 1;
-        row->of.match =
-            (tcall_match *)tcall_sc_take_(c, 1, sizeof *row->of.match);
-        tcall_sc_pattern_(c, (tcall_match *)(uintptr_t)row->of.match, p);
+        match = (tcall_match *)tcall_sc_take_(c, 1, sizeof *match);
+        tcall_sc_pattern_(c, NULL, p);
+        if (match && !c->full)
+            tcall_sc_pattern_(c, match, p);
+        tcall_sc_row_add_(c, c->on, NULL)->of.match = match;
+        tcall_sc_row_(c)->count = 1;
         break;
-    case TCALL_ON_REQUIRED_:
-        row = tcall_sc_row_add_(c, on, p);
-        row->count = tcall_sc_names_(c, p);
+    case TCALL_ON_TYPE_:
+        tcall_sc_type_(c, p);
+        if (tcall_sc_top_(c)->kind != TCALL_ON_TYPE_)
+            tcall_sc_types_end_(c);
         break;
-    case TCALL_ON_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_ON_SCHEMA_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
-        break;
-    case TCALL_ON_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
+    case TCALL_ON_SCHEMA_: tcall_sc_draft_(c, p); break;
     case TCALL_ON_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#')
-            c->embedded = key;
+    case TCALL_ON_OLD_ID_:
+        if (c->depth > 1 && p[1] != '#')
+            c->embedded = c->key;
         break;
-    case TCALL_ON_UNIQUE_:
-        if (*p == 't')
-            tcall_sc_row_add_(c, on, p);
-        break;
-    case TCALL_ON_REF_:
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: tcall_sc_row_add_(c, on, p); break;
-    default: tcall_sc_number_(c, on, p);
+    case TCALL_ON_REF_: tcall_sc_row_add_(c, c->on, p); break;
+    default: tcall_sc_number_(c, p);
     }
 }
 
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-};
+/* ---- what the recogniser tells ---- */
 
-/* One keyword of the schema that is open; p: its value. Returns where to go
- * on. */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
-                                     const char *p)
+static tcall_opened_ *tcall_sc_open_(tcall_sc_ *c, uint8_t kind, uint32_t count)
 {
-    tcall_str name = tcall_text_inner_(key);
-    uint8_t on = tcall_keyword_of_(name);
-    char begins = tcall_keyword_begins_[on];
-    if (memchr(name.ptr, '\\', name.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (!on || !tcall_sc_usable_(c, on, begins, key))
-        return tcall_text_skip_(p);
-    on = tcall_sc_meant_(c, on, p);
-    begins = tcall_keyword_begins_[on];
-    if (begins != '*' && begins != 's' && begins != tcall_begins_(p))
-        return tcall_sc_malformed_(c, p, begins);
-    if (on == TCALL_ON_NEEDED_ || on == TCALL_ON_DEPENDENCIES_)
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p);
-    else if (on == TCALL_ON_REF_ || !tcall_row_has_(on))
-        return tcall_sc_assert_(c, on, key, p), tcall_text_skip_(p);
-    if (*p == '[' && begins == '[' && !tcall_text_first_(p))
-        tcall_sc_malformed_(c, p, '[');
-    if (on != TCALL_ON_NEEDED_)
-        tcall_sc_open_(c, on, p);
-    if (begins == 's')
-        return tcall_sc_schema_(c, on, p, p);
-    c->kind[c->depth++] = on;
-    return p + 1;
+    tcall_opened_ *top = &c->open[c->depth++];
+    top->kind = kind;
+    top->rows = 0;
+    top->count = (uint16_t)count;
+    return top;
 }
 
-/* From one bracket or comma to the next, all the way through. */
-static void tcall_sc_walk_(tcall_sc_ *c, const char *p)
+/* Whether the array at p has nothing in it. */
+static bool tcall_sc_is_empty_(const tcall_sc_ *c, const char *p)
 {
-    p = tcall_sc_schema_(c, TCALL_ON_NOTHING_, p, p);
-    while (c->depth && c->steps > 0) {
-        uint8_t kind = c->kind[c->depth - 1];
-        const char *key = p = tcall_text_next_(p);
-        if (tcall_text_closes_(p)) {
-            c->depth--;
-            p++;
-            if (kind)
-                tcall_sc_close_members_(c);
-            else if (!c->full)
-                c->open = tcall_sc_mark_(c, c->open)->back;
-            continue;
-        }
-        if (!kind || tcall_keyword_begins_[kind] == '{')
-            p = tcall_text_value_(key);
-        p = kind ? tcall_sc_schema_(c, kind, key, p)
-                 : tcall_sc_keyword_(c, key, p);
+    const char *end = c->out->text + c->out->len;
+    for (p++; p < end && tcall_is_space_(*p);)
+        p++;
+    return p < end && *p == ']';
+}
+
+/* A schema begins at p; at: the name in front of it, or p; kind: that of a list
+ * it is in, else its keyword and SCHEMA. */
+static tcall_ask_ tcall_sc_schema_(tcall_sc_ *c, uint8_t kind, const char *at,
+                                   const char *p)
+{
+    uint8_t only = kind & TCALL_SCHEMA_ ? kind : TCALL_SCHEMA_;
+    if (*p == '[' &&
+        (kind == TCALL_ON_NEEDED_ || kind == TCALL_ON_DEPENDENCIES_)) {
+        tcall_sc_open_(c, TCALL_ON_REQUIRED_, 0);
+        return TCALL_HEAR_;
+    }
+    if (kind == TCALL_ON_NEEDED_) {
+        tcall_sc_refuse_(c, p, "wrong kind of value", "use an array of names");
+        return TCALL_SKIP_;
+    }
+    if (*p != '{' && *p != 't' && *p != 'f') {
+        tcall_sc_malformed_(c, p, 's');
+        return TCALL_SKIP_;
+    }
+    if (kind == TCALL_ON_PATTERNS_)
+        tcall_sc_pattern_(c, NULL, at);
+    tcall_sc_mark_add_(c, at, *p == 'f' ? 0 : TCALL_SHAPE_ANY);
+    if (*p == '{') {
+        tcall_sc_open_(c, only, c->marks - 1);
+        return TCALL_HEAR_;
+    }
+    tcall_sc_schema_ends_(c, c->marks - 1, only & (TCALL_SCHEMA_ - 1));
+    return TCALL_SKIP_;
+}
+
+/* Whether the open schema has the keyword at hand already. */
+static bool tcall_sc_is_second_(tcall_sc_ *c)
+{
+    const tcall_opened_ *top = tcall_sc_top_(c);
+    const tcall_row *row = tcall_sc_row_(c);
+    uint8_t i;
+    if (c->full)
+        return false;
+    for (i = 0; i < top->rows; i++)
+        if (row[i].on == c->on &&
+            (!i || row[i - 1].on != TCALL_ON_DEPENDENCIES_)) /* made both */
+            return true;
+    return c->on == TCALL_ON_TYPE_ &&
+           tcall_sc_mark_(c, top->count)->back != TCALL_SHAPE_ANY;
+}
+
+/* The value of a keyword that says no more about where it stands. */
+static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
+{
+    switch (c->on) {
+    case TCALL_ON_TYPE_:
+        c->types = 0;
+        c->list = p;
+        if (*p == '[' || *p == '"')
+            break;
+        tcall_sc_no_type_(c, p);
+        tcall_sc_types_end_(c);
+        return TCALL_SKIP_;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if (*p != '"' ||
+            (c->on == TCALL_ON_OLD_ID_ && c->draft != TCALL_DRAFT_4))
+            return TCALL_SKIP_;
+        break;
+    case TCALL_ON_UNIQUE_:
+        if (*p == 'f')
+            return TCALL_SKIP_; /* fall through */
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
+    case TCALL_ON_DEPENDENCIES_:
+    case TCALL_ON_NEEDED_: tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p); break;
+    case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
+    default: break;
+    }
+    if (*p != '[' && *p != '{') { /* its end is waited for */
+        c->at = p;
+        return TCALL_HEAR_;
+    }
+    if (tcall_row_has_(c->on)) {
+        if (*p == '[' && tcall_sc_is_empty_(c, p))
+            tcall_sc_malformed_(c, p, '[');
+        tcall_sc_row_add_(c, c->on, NULL)->of.number = c->marks;
+    }
+    tcall_sc_open_(c, c->on, 0);
+    return TCALL_HEAR_;
+}
+
+/* The value of a keyword. */
+static tcall_ask_ tcall_sc_value_(tcall_sc_ *c, const char *p)
+{
+    char begins, begun = *p == '-' || tcall_is_digit_(*p) ? '0'
+                         : *p == 'f'                      ? 't'
+                                                          : *p;
+    if (c->on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        c->on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[c->on];
+    if (tcall_sc_is_second_(c))
+        tcall_sc_refuse_(c, c->key, "keyword given twice", "keep one");
+    else if (begins == 's')
+        return tcall_sc_schema_(c, c->on | TCALL_SCHEMA_, p, p);
+    else if (begins != '*' && begins != begun)
+        tcall_sc_malformed_(c, p, begins);
+    else
+        return tcall_sc_part_(c, p);
+    return TCALL_SKIP_;
+}
+
+/* Whether the keyword at hand can be used here, and refuses it if not. A
+ * keyword of another draft was meant by whoever wrote it. */
+static bool tcall_sc_usable_(tcall_sc_ *c)
+{
+    bool known = tcall_sc_knows_(c, c->on);
+    if (tcall_keyword_begins_[c->on] == '!')
+        tcall_sc_refuse_(c, c->key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, c->key, "keyword of another draft",
+                         "name its draft in $schema");
+    return known && tcall_keyword_begins_[c->on] != '!';
+}
+
+static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
+                           bool last)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    tcall_str word = tcall_slice_(name, len);
+    if (!c->piece)
+        c->key = s->from;
+    else if (last)
+        word = tcall_text_inner_(c->key);
+    c->piece = !last;
+    if (!last || !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_))
+        return true;
+    if (memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, c->key, "keyword with escapes", "write it plainly");
+    c->on = tcall_keyword_of_(word);
+    return c->on && tcall_sc_usable_(c);
+}
+
+static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    const char *at = s->from;
+    uint8_t kind = c->depth ? tcall_sc_top_(c)->kind : (uint8_t)TCALL_SCHEMA_;
+    if (!c->depth)
+        return tcall_sc_schema_(c, kind, at, at);
+    if (kind & TCALL_SCHEMA_)
+        return tcall_sc_value_(c, at);
+    if (kind == TCALL_ON_REQUIRED_) {
+        tcall_sc_top_(c)->count++;
+        if (first != '"')
+            tcall_sc_malformed_(c, at, '"');
+        return TCALL_SKIP_;
+    }
+    if (kind == TCALL_ON_TYPE_) {
+        c->at = first == '"' ? at : NULL;
+        if (!c->at)
+            tcall_sc_no_type_(c, at);
+        return c->at ? TCALL_HEAR_ : TCALL_SKIP_;
+    }
+    return tcall_sc_schema_(
+        c, kind, tcall_keyword_begins_[kind] == '{' ? c->key : at, at);
+}
+
+/* A number comes in one piece, for the whole text is there. */
+static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
+}
+
+static void tcall_sc_end_(tcall_syntax_ *s)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    tcall_opened_ top;
+    const char *at = c->at;
+    c->at = NULL;
+    if (at) {
+        tcall_sc_scalar_(c, at);
+        return;
+    }
+    top = *tcall_sc_top_(c);
+    c->depth--;
+    if (top.kind & TCALL_SCHEMA_) {
+        tcall_sc_rows_(c, top.count, top.rows);
+        tcall_sc_schema_ends_(c, top.count, top.kind & (TCALL_SCHEMA_ - 1));
+    } else if (top.kind == TCALL_ON_TYPE_) {
+        tcall_sc_types_end_(c);
+    } else if (tcall_row_has_(top.kind)) {
+        tcall_sc_list_ends_(c, top.kind, top.count);
+    } else if (tcall_sc_top_(c)->kind & TCALL_SCHEMA_) {
+        tcall_sc_row_(c)->count = top.count; /* required */
     }
 }
 
 /* ---- $ref ---- */
 
-static tcall_mark_ *tcall_sc_mark_of_(const tcall_sc_ *c,
-                                      const tcall_node *node)
+static tcall_sc_spot_ *tcall_sc_mark_of_(const tcall_sc_ *c,
+                                         const tcall_node *node)
 {
     return tcall_sc_mark_(c, (uint32_t)(node->digits | node->flags << 8));
 }
@@ -732,14 +899,18 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
 static const tcall_row *
 tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
 {
-    uint8_t on = tcall_keyword_of_(name);
-    const tcall_row *row = node->rows;
-    uint16_t left = tcall_sc_mark_of_(c, node)->rows;
-    bool items = on == TCALL_ON_ITEMS_ && c->draft != TCALL_DRAFT_2020;
-    for (; left && on && on != TCALL_ON_REF_; left--, row++)
-        if (row->on == on || (items && row->on == TCALL_ON_PREFIX_))
-            return tcall_row_has_(on) ? row : NULL;
-    return NULL;
+    uint8_t on = tcall_keyword_of_(name), other = on;
+    const tcall_row *row = node->rows, *found = NULL;
+    if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
+        other = TCALL_ON_PREFIX_;
+    if (on == TCALL_ON_DEPENDENCIES_)
+        on = other = TCALL_ON_DEPENDENT_;
+    if (!on || on == TCALL_ON_REF_ || !tcall_row_has_(on))
+        return NULL;
+    for (; row && !found; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1)
+        if (row->on == on || row->on == other)
+            found = row;
+    return found;
 }
 
 /* The node that the fragment of a URI leads to, or NULL. */
@@ -749,27 +920,21 @@ static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
     const tcall_row *row = NULL;
     while (*p == '/') {
         char bytes[TCALL_NAME_MAX_];
+        bool list = row != NULL;
         int len;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0)
+        if (len < 0 || !node)
             return NULL;
         name = tcall_slice_(bytes, (size_t)len);
-        if (row) {
-            node = tcall_row_named_(row, name);
-            row = NULL;
-        } else {
-            row = tcall_sc_row_named_(c, node, name);
-            if (!row)
-                return NULL;
-            if (tcall_keyword_begins_[row->on] != 's')
-                continue;
-            node = tcall_row_node_(row, 0);
-            row = NULL;
-        }
-        if (!node)
-            return NULL;
+        row = list ? row : tcall_sc_row_named_(c, node, name);
+        if (row && !list && tcall_keyword_begins_[row->on] != 's')
+            continue;
+        node = list  ? tcall_row_named_(row, name)
+               : row ? tcall_row_node_(row, 0)
+                     : NULL;
+        row = NULL;
     }
     return row ? NULL : node;
 }
@@ -797,66 +962,28 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
 static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i;
-    uint16_t k;
-    for (i = 0; i < c->marks; i++) {
-        const tcall_mark_ *mark = tcall_sc_mark_(c, i);
-        tcall_row *rows = (tcall_row *)(uintptr_t)mark->node->rows;
-        for (k = 0; k < mark->rows && c->steps > 0; k++)
-            if (rows[k].on == TCALL_ON_REF_)
-                tcall_sc_resolve_(c, &rows[k]);
+    for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_node *node = (const tcall_node *)tcall_sc_mark_(c, i)->made;
+        const tcall_row *row = node->rows;
+        if (row && row->on == TCALL_ON_ALLOF_)
+            row = tcall_row_next_(row);
+        if (row && row->on == TCALL_ON_REF_)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
     }
-}
-
-/* ---- order ---- */
-
-/* Brings the rows of a schema, now that no $ref is followed along them, to what
- * they mean, and into their order. What means nothing by itself is behind the
- * last one. */
-static void tcall_sc_settle_(tcall_node *node, uint16_t count)
-{
-    tcall_row *rows = (tcall_row *)(uintptr_t)node->rows;
-    const tcall_node *parts[2] = {NULL, NULL};
-    bool list = false;
-    uint16_t i, k;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_THEN_ || rows[i].on == TCALL_ON_ELSE_)
-            parts[rows[i].on == TCALL_ON_ELSE_] = rows[i].of.node;
-        list = list || rows[i].on == TCALL_ON_PREFIX_;
-    }
-    for (i = 0; i < count; i++) {
-        tcall_row row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list)
-            row.on = TCALL_ON_ITEMS_;
-        if (row.on == TCALL_ON_DEPENDENCIES_)
-            row.on = TCALL_ON_DEPENDENT_;
-        if (row.on == TCALL_ON_IF_) {
-            memcpy((void *)(uintptr_t)(row.of.nodes + 1), parts, sizeof parts);
-            row.count = 3;
-        }
-        for (k = i; k && rows[k - 1].on > row.on; k--)
-            rows[k] = rows[k - 1];
-        rows[k] = row;
-    }
-    for (k = count; k && rows[k - 1].on >= TCALL_ON_TYPE_;)
-        k--;
-    if (k)
-        rows[k - 1].flags |= TCALL_ROW_LAST_;
-    else
-        node->rows = NULL;
 }
 
 /* ---- how many frames ---- */
 
-#define TCALL_OPEN_   0xFFFF /* its frames are being counted */
-#define TCALL_FRAMES_ 0xFFFE /* as deep as the value, or too many */
+#define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from, const tcall_mark_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
+                             const tcall_sc_spot_ *to)
 {
     const char *last = NULL;
     for (;;) {
-        const tcall_mark_ *mark = tcall_sc_mark_(c, from);
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, from);
         const char *at = mark->at, *ref;
         at = *at == '"' ? tcall_text_value_(at) : at;
         ref = tcall_text_get_(at, "$ref");
@@ -869,96 +996,77 @@ static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from, const tcall_mark_ *to)
                      "let it go through properties or items");
 }
 
-/* Adds the frames of a row's nodes, for the value or for those within it.
- * Returns a mark that has to be counted before, or NULL. */
-static tcall_mark_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                        bool deep, uint16_t from,
-                                        uint32_t sum[2])
+/* Adds the frames of the schemas that a row brings for the same value. Returns
+ * the mark of one that has to be counted before, or NULL. */
+static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
+                                           uint16_t from, uint32_t *frames)
 {
     /* of groups */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
-    bool inner = row->on > TCALL_ON_DEPENDENT_ || row->on == TCALL_ON_CONTAINS_;
     uint16_t i;
-    sum[0] += row->on <= TCALL_ON_DEPENDENT_ ? own[row->on] : 0;
-    for (i = 0; i < row->count && (deep || !inner); i++) {
+    *frames += own[row->on];
+    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
         const tcall_node *node = tcall_row_node_(row, i);
-        tcall_mark_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        uint32_t frames;
+        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
         if (!mark)
             continue;
-        if (!mark->rows)
+        if (!mark->span)
             return mark;
-        if (mark->rows == TCALL_OPEN_ && !deep && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->out->reason)
             tcall_sc_circle_(c, from, mark);
-        frames = mark->rows;
-        if (inner)
-            sum[1] = sum[1] < frames ? frames : sum[1];
-        else
-            sum[0] += frames + (row->on == TCALL_ON_DEPENDENT_ ? 2 : 0);
+        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
     return NULL;
 }
 
-/* Counts the frames of one schema; deep: also of all within it. */
-static void tcall_sc_count_from_(tcall_sc_ *c, uint16_t from, bool deep)
+/* Counts the frames of one schema. */
+static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
 {
     uint16_t i = from;
     for (;;) {
-        tcall_mark_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = mark->node->rows;
-        uint32_t sum[2] = {1, 0};
-        mark->rows = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_NAMES_ && !first;
+        tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
+        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        uint32_t frames = 1;
+        mark->span = TCALL_OPEN_;
+        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, deep, i, sum);
+            first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
             continue;
         }
-        sum[0] += sum[1];
-        mark->rows =
-            (uint16_t)(sum[0] < TCALL_FRAMES_ ? sum[0] : TCALL_FRAMES_);
+        mark->span =
+            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
         if (i == from)
             return;
         i = mark->back;
     }
 }
 
-static void tcall_sc_frames_(tcall_sc_ *c, bool deep)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_mark_(c, i)->rows = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;)
-        if (!tcall_sc_mark_(c, i)->rows)
-            tcall_sc_count_from_(c, (uint16_t)i, deep);
-}
-
-/* Counts the frames of a value, and of all values at a time. */
+/* Counts the frames of all schemas, and refuses those with too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_frames_(c, false);
+    for (i = 0; i < c->marks; i++)
+        tcall_sc_mark_(c, i)->span = 0;
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
-        const tcall_mark_ *mark = tcall_sc_mark_(c, i);
-        if (mark->rows > TOOLCALL_MAX_FRAMES)
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
+        if (!mark->span)
+            tcall_sc_count_(c, (uint16_t)i);
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
-        if (c->out->width < mark->rows)
-            c->out->width = mark->rows;
+        if (c->out->width < mark->span)
+            c->out->width = mark->span;
     }
-    tcall_sc_frames_(c, true);
-    c->out->frames = tcall_sc_mark_(c, 0)->rows;
-    if (c->out->frames == TCALL_FRAMES_)
-        c->out->frames = 0xFFFF;
 }
 
 /* ---- names ---- */
 
 /* Notes the lengths of the names of properties, and marks those that are
  * required: mostly all that are. */
-static void tcall_sc_names_done_(tcall_node *node)
+static void tcall_sc_members_(tcall_node *node)
 {
     tcall_row *row =
         (tcall_row *)(uintptr_t)tcall_row_of_(node, TCALL_ON_REQUIRED_);
@@ -991,85 +1099,162 @@ static void tcall_sc_names_done_(tcall_node *node)
     }
 }
 
-/* ---- entry ---- */
+/* ---- all nodes are there ---- */
+
+static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
+{
+    return (tcall_node *)(uintptr_t)tcall_sc_mark_(c, i)->made;
+}
 
 /* The nodes are all there. */
-static void tcall_sc_finish_(tcall_sc_ *c)
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
     if (c->out->reason || c->steps <= 0)
         return;
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_settle_(tcall_sc_mark_(c, i)->node,
-                         tcall_sc_mark_(c, i)->rows);
     tcall_sc_measure_(c);
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        node->digits = node->flags = 0;
+        if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
+            node->rows = NULL;
+    }
     for (i = 0; i < c->marks; i++)
-        tcall_sc_mark_(c, i)->node->digits = tcall_sc_mark_(c, i)->node->flags =
-            0;
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_names_done_(tcall_sc_mark_(c, i)->node);
+        tcall_sc_members_(tcall_sc_made_(c, i));
 }
 
-/* The root's $schema counts from the beginning, wherever it stands. */
-static void tcall_sc_run_(tcall_sc_ *c)
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
 {
-    const char *root = tcall_text_space_(c->out->text);
-    const char *dialect = tcall_text_get_(root, "$schema");
-    int draft = dialect ? tcall_sc_draft_of_(dialect) : -1;
-    if (draft >= 0)
-        c->draft = draft;
-    c->out->root = (const tcall_node *)(const void *)c->mem;
-    tcall_sc_walk_(c, root);
-    if (!c->full && c->marks)
-        tcall_sc_finish_(c);
-    if (c->steps <= 0 && !c->out->reason)
-        tcall_sc_refuse_(c, root, "too many steps to compile",
-                         "use fewer $refs that lead to each other");
+    return from ? (const char *)from + by : NULL;
 }
 
-/* Compiles text that is one JSON value. Apart from the check that comes first,
- * so that not both need their stack at the same time. */
-TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
-                                             size_t size,
-                                             const tcall_author_ *author)
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
+
+static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
+    tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
+
+/* Reads the text, all that is in the compiler but how to compile forgotten.
+ * Returns what is wrong with it as JSON. */
+static int tcall_sc_read_(tcall_sc_ *c)
+{
+    tcall_str text = tcall_slice_(c->out->text, c->out->len);
+    size_t eaten;
+    c->full = c->again = c->piece = false;
+    c->need = c->low = c->rows = c->marks = c->later = 0;
+    c->steps = TOOLCALL_MAX_STEPS;
+    c->embedded = c->at = NULL;
+    c->depth = 0;
+    c->out->reason = c->out->remedy = NULL;
+    tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
+    eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
+    tcall_syntax_feed_(&c->syntax, text.ptr + eaten, text.len - eaten);
+    return tcall_syntax_end_(&c->syntax);
+}
+
+/* Reads once; again for the draft that the root names, and again to tell its
+ * faults. */
+static int tcall_sc_run_(tcall_sc_ *c)
+{
+    int r = tcall_sc_read_(c);
+    if (c->again)
+        r = tcall_sc_read_(c);
+    for (;;) {
+        if (r < 0)
+            return r;
+        if (!c->full)
+            tcall_sc_finish_(c);
+        if (c->steps <= 0 && !c->out->reason)
+            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                             "too many steps to compile",
+                             "use fewer $refs that lead to each other");
+        if (!c->out->reason || c->tells || !c->author->tell)
+            return TCALL_OK;
+        c->tells = true;
+        r = tcall_sc_read_(c);
+    }
+}
+
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    uint32_t need;
     tcall_sc_ c;
+    int r;
     memset(&c, 0, sizeof c);
     c.out = out;
     c.author = author;
-    c.full = !mem || size <= pad;
-    if (!c.full) {
-        size -= pad;
-        c.size = (uint32_t)((size < most ? size : most) / word * word);
+    c.draft = (uint8_t)author->draft;
+    if (mem && size > pad) {
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
         c.mem = (char *)mem + pad;
     }
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = (int)author->draft;
-    tcall_sc_run_(&c);
-    need = c.low + c.marks * (uint32_t)sizeof(tcall_mark_);
-    out->need = (size_t)need == need ? (size_t)need + pad : SIZE_MAX;
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full)
+    if (out->reason || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
-    return out->reason ? TCALL_E_SCHEMA
-           : c.full    ? TCALL_E_MEMORY
-                       : (int)out->used;
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
 }
 
-/* Returns whether text is one JSON value, or what is wrong. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_syntax_whole_(tcall_str text)
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
 {
-    tcall_syntax_ s;
-    size_t eaten;
-    tcall_syntax_begin_(&s, NULL);
-    s.quiet = 1; /* nobody is told */
-    eaten = tcall_syntax_feed_(&s, text.ptr, text.len);
-    tcall_syntax_feed_(&s, text.ptr + eaten, text.len - eaten);
-    return tcall_syntax_end_(&s);
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles a schema as its author wants it. */
@@ -1077,17 +1262,16 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    int r = tcall_syntax_whole_(text);
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= TCALL_SIZE_(0xFFFFFF))
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->text = text.ptr;
-    out->len = text.len;
-    return tcall_sc_compile_(out, mem, size, author);
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
@@ -1107,7 +1291,7 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 static void tcall_refusal_string_(tcall_writer *writer, const char *p,
                                   bool name)
 {
-    size_t room = writer->len + TCALL_SHOWN_;
+    size_t room = writer->len + TCALL_SHOWN_ - 1;
     while (*p != '"' && (name || writer->len < room)) {
         const char *from = p, *escape;
         char bytes[4];

@@ -5,17 +5,21 @@
 /* ==========================================================================
  * >>compile: JSON Schema
  *
- * A schema is compiled to nodes that point back into its own text, which may
- * lie in flash and must stay where it is, as must the nodes. An assertion that
- * is not supported, or malformed, refuses the whole schema; nothing is ever
- * silently dropped.
+ * A schema is compiled to nodes, which a tcall_machine reads values by. They
+ * point at each other and back into the schema's own text, which may lie in
+ * flash: text and nodes must stay where they are. An assertion that is not
+ * supported, or malformed, refuses the whole schema; nothing is ever silently
+ * dropped.
  *
  *   eager  compile once, into memory that stays:
  *            n = tcall_schema_compile(&schema, text, mem, size, draft);
- *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
- *   lazy   compile into scratch memory before each check
+ *            n >= 0: keep the first n bytes of mem; what it took beyond is free
+ *            n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each value
+ *   read   desc.target.node = schema.root; desc.target.rows =
+ *          &tcall_schema_rows; see tcall_machine
  *
- * A schema that was refused, or is zero, accepts nothing.
+ * A schema that was refused, or is zero, has no root: it must accept nothing.
  */
 
 #ifndef TOOLCALL_NO_SCHEMA
@@ -45,23 +49,22 @@ typedef enum tcall_draft {
 typedef struct tcall_schema {
     const char *text;
     size_t len;
-    size_t need; /* bytes of memory to compile it, also when they did not fit */
-    const char *reason; /* why it was refused, or NULL */
-    const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text the reason is */
-    /* private */
-    const tcall_node *root;
-    size_t used;     /* of the memory, as long as the schema is in use */
-    uint16_t width;  /* frames of one value, at most */
-    uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
-    uint32_t search; /* scratch memory that its largest pattern takes */
+    size_t need; /* bytes of memory to compile it, also when they did not fit:
+                  * some more than it uses then */
+    const char *reason;     /* why it was refused, or NULL */
+    const char *remedy;     /* what its author can do, or NULL */
+    size_t at;              /* where in the text the reason is */
+    const tcall_node *root; /* NULL: refused */
+    size_t used;    /* bytes of the memory, as long as the schema is in use */
+    uint16_t width; /* frames that one value needs at most */
 } tcall_schema;
 
-/* Compiles a schema: text is one JSON value, an object, true or false, and
- * outlives *out. Returns the bytes of mem used; TCALL_E_MEMORY when out->need
- * bytes are wanted (mem may be NULL and size 0, to ask); or TCALL_E_SCHEMA,
- * and tcall_write_schema_error says what to change. mem is aligned to pointers,
- * and stays where it is. */
+/* Compiles a schema: text is one JSON value, an object, true or false, need not
+ * end with NUL, and outlives *out. Returns the bytes of mem used;
+ * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
+ * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
+ * says what to change. mem is best aligned to pointers: what it is off by is
+ * wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON

@@ -29,10 +29,9 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->call->args;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++)
-        if (tcall_str_eq(tcall_tok_str_(args.text, args.tok + i), text))
+    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
+        if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
     return false;
 }
@@ -41,15 +40,14 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const tcall_json args = cx->injected;
-    int i;
-    for (i = 0; args.tok && i < args.tok->span; i++) {
-        tcall_json value = tcall_json_cursor_(args.text, args.tok + i);
-        if (!(value.tok->type & TCALL_KEY_) &&
-            tcall_json_type(value) == TCALL_STRING &&
-            !tcall_was_asked_(cx, tcall_json_str(value)))
+    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *next;
+    for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
+        next = tcall_text_space_(tcall_text_skip_(at));
+        if (tcall_text_is_string_(at) && *next != ':' &&
+            !tcall_was_asked_(cx, tcall_text_decode_(at)))
             text.len = tcall_mask_text_((char *)(uintptr_t)text.ptr, text.len,
-                                        tcall_json_str(value).ptr);
+                                        tcall_text_decode_(at).ptr);
     }
     return text.len;
 }
@@ -66,7 +64,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.tok) {
+    if (cx->injected.at) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);

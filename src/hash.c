@@ -109,49 +109,53 @@ static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
 /* A container on the way down. */
 typedef struct tcall_hash_level_ {
     uint64_t path;
-    const tcall_tok *end;
     uint32_t index;
+    bool object;
 } tcall_hash_level_;
+
+/* Returns the path to a member or element of a container. */
+static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
+                                 tcall_json value)
+{
+    uint64_t path = level->path;
+    tcall_chain_(tc, &path,
+                 level->object ? tcall_json_key(value)
+                               : tcall_slice_((const char *)&level->index, 4));
+    level->index++;
+    return path;
+}
 
 /* Adds up a hash for each value, chained along the path that leads to it: so
  * the order of members does not matter, and that of elements does. */
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size;
+    size_t size, depth = 0;
     tcall_hash_level_ *level =
         (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    const tcall_tok *end;
-    tcall_json at = value;
     uint64_t path = 0, sum = 0;
-    size_t depth = 0;
+    const char *next;
     *out = 0;
-    if (!value.tok)
-        return TCALL_OK;
-    for (end = at.tok + at.tok->span; at.tok < end; at.tok++) {
-        uint64_t hash;
-        while (depth && at.tok >= level[depth - 1].end)
-            depth--;
-        if (depth && !(at.tok->type & TCALL_MEMBER_)) { /* a step down */
-            tcall_hash_level_ *up = &level[depth - 1];
-            tcall_str step = tcall_tok_str_(at.text, at.tok);
-            if (!(at.tok->type & TCALL_KEY_))
-                step = tcall_slice_((const char *)&up->index, 4);
-            path = up->path;
-            tcall_chain_(tc, &path, step);
-            up->index++;
-        }
-        if (at.tok->type & TCALL_KEY_)
-            continue;
-        hash = path;
-        tcall_hash_scalar_(tc, &hash, at);
+    while (value.at) {
+        uint64_t hash = path;
+        tcall_hash_scalar_(tc, &hash, value);
         sum += hash;
-        if (tcall_json_type(at) < TCALL_ARRAY)
-            continue;
-        if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-            return TCALL_E_MEMORY;
-        level[depth].path = path;
-        level[depth].end = at.tok + at.tok->span;
-        level[depth++].index = 0;
+        next = tcall_text_first_(value.at);
+        if (next) {
+            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
+                return TCALL_E_MEMORY;
+            level[depth].path = path;
+            level[depth].object = *value.at == '{';
+            level[depth++].index = 0;
+        } else if (depth) {
+            const char *end = tcall_text_skip_(value.at);
+            while (depth && !(next = tcall_text_after_(end))) {
+                end = tcall_text_space_(end) + 1;
+                depth--;
+            }
+        }
+        value = tcall_json_here_(next, depth && level[depth - 1].object);
+        if (value.at)
+            path = tcall_hash_step_(tc, &level[depth - 1], value);
     }
     *out = sum;
     return TCALL_OK;
@@ -315,7 +319,7 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
 static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
 {
     int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.tok) /* nobody needed values: the text counts */
+    if (!call->args.at) /* nobody needed values: the text counts */
         *out = tcall_hash_text_(tc, 6, call->arguments);
     *out += tcall_hash_text_(tc, 5, call->name);
     return r;

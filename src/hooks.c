@@ -264,7 +264,7 @@ int tcall_audit_run_(tcall_ctx *cx, void *user)
     if (cx->session)
         tcall_write_session_(&out, cx->session);
     tcall_write_key(&out, "arguments");
-    if (call->args.tok)
+    if (call->args.at)
         tcall_write_json(&out, call->args);
     else
         tcall_write_str(&out, call->arguments);

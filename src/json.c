@@ -1,196 +1,199 @@
 #pragma once
 #include "json.h"
-#include "scan.c"
+#include "syntax.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>json
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
  */
+
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
+{
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
+}
 
 TCALL_SHARED_ tcall_json tcall_json_none_(void)
 {
-    tcall_json v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
+    return tcall_json_of_(NULL, NULL);
 }
 
-TCALL_SHARED_ tcall_json tcall_json_cursor_(const char *text,
-                                            const tcall_tok *tok)
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
 {
-    tcall_json v;
-    v.text = text;
-    v.tok = tok;
-    return v;
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
 }
 
-tcall_type tcall_json_type(tcall_json v)
+/* ---- parsing ---- */
+
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
+
+/* Puts a hash into the table. Returns whether it was there. */
+static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
+                             bool add)
 {
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
+    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+    while (seen[slot] && seen[slot] != hash)
+        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+    if (seen[slot])
+        return true;
+    seen[slot] = add ? hash : 0;
+    return false;
 }
 
-TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok *tok)
+static const char *tcall_json_after_(const char *key)
 {
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
+    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
 }
 
-/* Whether two keys, the first of len bytes, are the same. */
-static inline bool tcall_json_same_(const char *text, const tcall_tok *key,
-                                    int len, const tcall_tok *other)
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
+static const char *tcall_json_twice_(const char *object)
 {
-    return len == other->end - other->start &&
-           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
-}
-
-/* The key that stands twice. The marks of the object's own tokens serve as the
- * hash table: there are at least twice as many of them as keys. Too many
- * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok *tcall_find_duplicate_key_(const char *text, tcall_tok *object)
-{
-    tcall_tok *first = object + 1, *end = object + object->span, *key, *slot;
-    int probes = 32;
-    for (key = first; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        slot = first +
-               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
-        for (probes += 8; slot->mark; probes--) {
-            if (probes == 0 ||
-                tcall_json_same_(text, key, len, object + slot->mark))
-                return key;
-            if (++slot == end)
-                slot = first;
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            if (!room && !rest)
+                rest = key;
+            if (tcall_json_seen_(seen, hash, room > 0)) {
+                if (tcall_text_find_(object, key) != key)
+                    return key;
+            } else if (room) {
+                room--;
+            }
         }
-        slot->mark = (int)(key - object);
     }
-    for (slot = first; slot < end; slot++)
-        slot->mark = 0;
     return NULL;
 }
 
-/* A scalar or a key that is not as plain as most. */
-static int tcall_json_decode_(char *text, tcall_tok *t, bool refuse_nul)
+/* Refuses what is JSON and yet no value: returns the error, and its place. */
+static int tcall_json_odd_(const char *at, const char *end, const char **where)
 {
-    char *p = text + t->start;
-    size_t len = (size_t)(t->end - t->start);
-    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
-        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
-                                                         : TCALL_E_RANGE;
-    len = tcall_decode_(p, p, p + len);
-    t->end = t->start + (int)len;
-    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
-}
-
-/* The second half of parsing, when the scanner has made the tokens; from the
- * end, so that what is within an object comes first. *at: where an error
- * stands. */
-TCALL_SHARED_ int tcall_json_finish_(char *text, tcall_tok *tok, int count,
-                                     bool refuse_nul, size_t *at)
-{
-    tcall_tok *t = tok + count, *twice;
-    int r = TCALL_OK;
-    while (t > tok) {
-        int type = (--t)->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3) {
-            twice = tcall_find_duplicate_key_(text, t);
-            if (twice) {
-                t = twice;
-                r = TCALL_E_DUPLICATE;
-                break;
-            }
-        } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_NEEDS_DECODE_)
-                r = tcall_json_decode_(text, t, refuse_nul);
-            if (r < 0)
-                break;
-            text[t->end] = 0;
+    const char *next, *twice;
+    for (; at < end; at = next) {
+        bool scalar = tcall_text_scalar_(at, at + 1) == at;
+        next = scalar ? tcall_text_skip_(at) : at + 1;
+        *where = at;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
+            !tcall_num_in_range_(tcall_text_verbatim_(at)))
+            return TCALL_E_RANGE;
+        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        if (twice) {
+            *where = twice + 1;
+            return TCALL_E_DUPLICATE;
         }
     }
-    if (r < 0)
-        *at = (size_t)t->start;
-    return r;
+    return TCALL_OK;
 }
 
-int tcall_json_parse(tcall_json *out, char *text, size_t len, tcall_tok *tok,
-                     size_t cap, size_t *need)
+/* Takes the white space out of a text and ends it. */
+static void tcall_json_compact_(char *text, const char *end)
 {
-    tcall_scan scan;
-    size_t at;
-    int r;
-    *out = tcall_json_none_();
-    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
-    at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
-        r = TCALL_E_MEMORY;
-        at = scan.tokens;
+    const char *at = text;
+    while (at < end) {
+        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
+        size_t len = (size_t)(to - at);
+        if (!tcall_is_space_(*at)) {
+            memmove(text, at, len);
+            text += len;
+        }
+        at = to;
     }
-    if (r == TCALL_OK)
-        r = tcall_json_finish_(text, tok, (int)scan.tokens, false, &at);
-    if (need)
-        *need = at;
+    *text = 0;
+}
+
+static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
+    NULL, tcall_json_begin_, NULL, NULL};
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end. */
+static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
+                                         const char *end)
+{
+    tcall_syntax_begin_(s, &tcall_json_nobody_);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
+int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
+{
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
+    *out = tcall_json_none_();
+    if (r == TCALL_OK) {
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
+    }
+    if (at)
+        *at = (size_t)(where - text);
     if (r < 0)
         return r;
-    *out = tcall_json_cursor_(text, tok);
-    return (int)scan.tokens;
+    tcall_json_compact_(text, end);
+    *out = tcall_json_of_(text, NULL);
+    return TCALL_OK;
+}
+
+/* ---- getters ---- */
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
 tcall_json tcall_json_first(tcall_json v)
 {
-    tcall_type type = tcall_json_type(v);
-    if (type < TCALL_ARRAY || v.tok->span == 1)
-        return tcall_json_none_();
-    return tcall_json_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+    return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
 }
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.tok || v.tok->type & TCALL_LAST_)
-        return tcall_json_none_();
-    return tcall_json_cursor_(
-        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+    if (!v.at)
+        return v;
+    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
 }
 
 tcall_str tcall_json_key(tcall_json v)
 {
-    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok - 1);
-}
-
-static tcall_json tcall_json_find_(tcall_json object, tcall_str key)
-{
-    const tcall_tok *t = object.tok, *end;
-    if (tcall_json_type(object) == TCALL_OBJECT)
-        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
-            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
-                return tcall_json_cursor_(object.text, t + 1);
-    return tcall_json_none_();
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
 }
 
 tcall_json tcall_json_get(tcall_json object, const char *key)
 {
-    return tcall_json_find_(object, tcall_str_of(key));
+    bool has = tcall_json_type(object) == TCALL_OBJECT;
+    return tcall_json_here_(
+        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
 }
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    const tcall_tok *t = array.tok, *end;
-    if (tcall_json_type(array) == TCALL_ARRAY)
-        for (end = t + t->span, t++; t < end; t += t->span)
-            if (index-- == 0)
-                return tcall_json_cursor_(array.text, t);
-    return tcall_json_none_();
+    tcall_json v = tcall_json_none_();
+    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
+        for (v = tcall_json_first(array); v.at && index; index--)
+            v = tcall_json_next(v);
+    return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    tcall_json i;
-    int n = 0;
-    for (i = tcall_json_first(v); i.tok; i = tcall_json_next(i))
-        n++;
-    return n;
+    return v.at ? (int)tcall_text_count_(v.at) : 0;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -198,12 +201,13 @@ tcall_str tcall_json_str(tcall_json v)
     tcall_type type = tcall_json_type(v);
     if (type == TCALL_MISSING || type > TCALL_STRING)
         return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok);
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
+                                : tcall_text_verbatim_(v.at);
 }
 
 const char *tcall_json_string(tcall_json v, const char *fallback)
 {
-    return tcall_json_type(v) == TCALL_STRING ? v.text + v.tok->start
+    return tcall_json_type(v) == TCALL_STRING ? tcall_text_decode_(v.at).ptr
                                               : fallback;
 }
 
@@ -211,7 +215,7 @@ bool tcall_json_bool(tcall_json v, bool fallback)
 {
     if (tcall_json_type(v) != TCALL_BOOL)
         return fallback;
-    return v.text[v.tok->start] == 't';
+    return *v.at == 't';
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
@@ -220,7 +224,7 @@ int64_t tcall_json_int64(tcall_json v, int64_t fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
         return fallback;
     return out;
@@ -238,7 +242,7 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
     int64_t out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
         out > LONG_MAX)
         return fallback;
@@ -251,6 +255,6 @@ double tcall_json_double(tcall_json v, double fallback)
     double out;
     if (tcall_json_type(v) != TCALL_NUMBER)
         return fallback;
-    n = tcall_num_read_(tcall_json_str(v));
+    n = tcall_text_number_(v.at);
     return tcall_num_double_(&n, &out) ? out : fallback;
 }

@@ -1,6 +1,6 @@
 #pragma once
 #include "lenient.h"
-#include "json.c"
+#include "tree.c"
 #include "syntax.c"
 
 /* ==========================================================================
@@ -42,9 +42,7 @@ typedef struct tcall_lenient_ {
     tcall_syntax_ *state;         /* that of what is fed: string or into */
     const char *start, *at, *end; /* the text, and how far it is read */
     int next;                     /* the byte that follows; -1: the end */
-    uint32_t fixes;
-    int error;
-    size_t where; /* offset of the error, else of the first fix */
+    tcall_lenient_result_ *out;
 } tcall_lenient_;
 
 /* ---- errors and fixes: both are noted at the place that is read ---- */
@@ -52,17 +50,17 @@ typedef struct tcall_lenient_ {
 /* The first error stays. */
 static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
 {
-    if (text->error)
+    if (text->out->error)
         return;
-    text->where = (size_t)(text->at - text->start);
-    text->error = error;
+    text->out->at = (size_t)(text->at - text->start);
+    text->out->error = error;
 }
 
 static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
 {
-    if (!text->fixes && !text->error)
-        text->where = (size_t)(text->at - text->start);
-    text->fixes |= fix;
+    if (!text->out->fixes && !text->out->error)
+        text->out->at = (size_t)(text->at - text->start);
+    text->out->fixes |= fix;
 }
 
 /* ---- feeding ---- */
@@ -89,7 +87,7 @@ static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
     if (s->error) {
         tcall_lenient_fail_(text, s->error);
         if (bytes == text->at)
-            text->where += eaten;
+            text->out->at += eaten;
     }
 }
 
@@ -228,12 +226,6 @@ static bool tcall_lenient_tag_(tcall_lenient_ *text)
                                    TCALL_FIX_TAG);
 }
 
-/* Skips one end of a Markdown code block. */
-static bool tcall_lenient_fence_(tcall_lenient_ *text)
-{
-    return tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE);
-}
-
 /* Whether nothing is left but what may be around the value: where that is open,
  * it was cut. */
 static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
@@ -242,7 +234,8 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
     bool cut;
     do
         tcall_lenient_blank_(text);
-    while (tcall_lenient_fence_(text) || tcall_lenient_tag_(text));
+    while (tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE) ||
+           tcall_lenient_tag_(text));
     cut = text->next < 0;
     text->at = from;
     tcall_lenient_blank_(text);
@@ -280,31 +273,24 @@ static void tcall_lenient_escape_(tcall_lenient_ *text)
     text->at++;
 }
 
-/* Returns the length of what can be copied at once: one byte or escape, and
- * after it all that is plain. */
-static size_t tcall_lenient_plain_(const tcall_lenient_ *text, char quote)
-{
-    const char *at = text->at;
-    at += *at == '\\' && at + 1 < text->end ? 2 : 1;
-    while (at < text->end && *at != quote && *at != '"' && *at != '\\' &&
-           (unsigned char)*at >= 0x20)
-        at++;
-    return (size_t)(at - text->at);
-}
-
 /* Reads the inside of a string up to its closing quote or the end. */
 static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
 {
-    while (text->at < text->end && !text->error &&
+    while (text->at < text->end && !text->out->error &&
            !tcall_lenient_sees_(text, quote)) {
+        const char *to = text->at;
         if (tcall_lenient_sees_(text, "\\'")) {
             tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
             text->at++;
             tcall_lenient_copy_(text, 1);
         } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
             tcall_lenient_escape_(text);
-        } else {
-            tcall_lenient_copy_(text, tcall_lenient_plain_(text, *quote));
+        } else { /* one byte or escape, and all that is plain after it */
+            to += *to == '\\' && to + 1 < text->end ? 2 : 1;
+            while (to < text->end && *to != *quote && *to != '"' &&
+                   *to != '\\' && (unsigned char)*to >= 0x20)
+                to++;
+            tcall_lenient_copy_(text, (size_t)(to - text->at));
         }
     }
 }
@@ -508,7 +494,8 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 {
     do {
         tcall_lenient_blank_(text);
-        if (!(text->fixes & TCALL_FIX_FENCE) && tcall_lenient_fence_(text)) {
+        if (!(text->out->fixes & TCALL_FIX_FENCE) &&
+            tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             tcall_lenient_language_(text);
             tcall_lenient_blank_(text);
         }
@@ -520,28 +507,26 @@ static void tcall_lenient_before_(tcall_lenient_ *text)
 static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
                                  const char *to)
 {
+    static const char marks[] = "{}[]:,\"'";
+    uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
+    bool blanks = !(text->out->fixes & inexact), escaped = false;
     const char *at = text->at;
     char quote = 0;
-    bool exact = text->fixes & (TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE);
     for (; value < to; value++, at++) {
         const char *one = value, *other = at;
-        while (!quote && !exact && tcall_is_space_(*value))
+        while (blanks && !quote && tcall_is_space_(*value))
             value++;
-        while (!quote && !exact && at < text->end && tcall_is_space_(*at))
+        while (blanks && !quote && at < text->end && tcall_is_space_(*at))
             at++;
         if (at == text->end || *at != *value)
             return false;
         /* a blank on one side only must not part a word */
-        if ((value > one) != (at > other) && !strchr("{}[]:,\"'", one[-1]) &&
-            !strchr("{}[]:,\"'", *at))
+        if ((value > one) != (at > other) && !strchr(marks, one[-1]) &&
+            !strchr(marks, *at))
             return false;
-        if (quote && *value == '\\') {
-            value++;
-            if (++at == text->end || *at != *value)
-                return false;
-        } else if (quote ? *value == quote : *value == '"' || *value == '\'') {
-            quote = (char)(quote ? 0 : *value);
-        }
+        if (!escaped && (quote ? *at == quote : *at == '"' || *at == '\''))
+            quote = (char)(quote ? 0 : *at);
+        escaped = quote && !escaped && *at == '\\';
     }
     tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
     text->at = at;
@@ -569,7 +554,7 @@ static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
             repeats = false;
         } else if (tcall_lenient_tag_(text)) {
             repeats = false;
-        } else if (!tcall_lenient_fence_(text)) {
+        } else if (!tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
             break;
         }
     }
@@ -601,7 +586,7 @@ static void tcall_lenient_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_lenient_user_ = {
+static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
     NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
 
 /* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
@@ -646,15 +631,18 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
     if (slash) {
         tcall_lenient_put_(text, "\"", 1);
         tcall_lenient_content_(text, "\"");
-        tcall_lenient_put_(text, "\"", 1);
-        if (!text->error && text->at == text->end) {
-            tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
-                                  TCALL_E_BAD_KEY);
+        if (!text->out->error && text->at == text->end &&
+            text->string.state == TCALL_AT_ESCAPE_) {
+            text->at = slash; /* it is cut */
+            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
             return;
         }
-        text->at = slash;
-        text->error = TCALL_OK;
-        tcall_lenient_fail_(text, TCALL_E_BAD_KEY);
+        tcall_lenient_put_(text, "\"", 1);
+        if (text->out->error || text->at < text->end)
+            text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
+        text->out->error = TCALL_OK;
+        tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
+                              TCALL_E_BAD_KEY);
         return;
     }
     do {
@@ -664,10 +652,10 @@ static void tcall_lenient_value_(tcall_lenient_ *text)
         else
             tcall_lenient_piece_(text);
         to = text->at;
-    } while (!text->error && text->state->state != TCALL_AT_DONE_);
-    if (!text->error)
+    } while (!text->out->error && text->state->state != TCALL_AT_DONE_);
+    if (!text->out->error)
         tcall_lenient_after_(text, from, to);
-    if (!text->error)
+    if (!text->out->error)
         tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
                               TCALL_E_NOT_OBJECT);
 }
@@ -683,24 +671,21 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
                                       tcall_feed_ feed)
 {
     tcall_lenient_ text;
-    text.start = text.at = bytes.ptr ? bytes.ptr : "";
-    text.end = text.start + bytes.len;
+    memset(out, 0, sizeof *out);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.state = text.into = into;
     text.feed = feed;
-    text.fixes = 0;
-    text.error = TCALL_OK;
-    text.where = 0;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    text.out = out;
     tcall_lenient_before_(&text);
-    if (text.next >= 0 || text.fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+    if (text.next >= 0 || out->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
         tcall_lenient_value_(&text);
     } else {
         tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
         tcall_lenient_put_(&text, "{}", 2);
     }
-    out->fixes = text.fixes;
-    out->at = text.where;
-    return out->error = text.error;
+    return out->error;
 }
 
 #else
@@ -748,7 +733,7 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ = {
+static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
     NULL, tcall_rewritten_begin_, NULL, NULL};
 
 static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
@@ -773,7 +758,7 @@ static bool tcall_scan_is_object_(tcall_scan *scan)
 /* Finds out how many bytes and tokens the text makes. The tokens that fit are
  * made if the text is strictly valid. */
 static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok *tok, size_t cap,
+                                    bool strict, tcall_tok_ *tok, size_t cap,
                                     tcall_lenient_result_ *result)
 {
     int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
@@ -797,7 +782,7 @@ static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
 
 /* Writes the JSON text to out, after the tokens, and completes them. */
 static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok *tok, size_t count,
+                                  char *out, tcall_tok_ *tok, size_t count,
                                   tcall_lenient_result_ *result)
 {
     if (result->fixes) {
@@ -806,7 +791,7 @@ static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
     } else {
         memcpy(out, text.ptr, text.len);
     }
-    return tcall_json_finish_(out, tok, (int)count, true, &result->at);
+    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
 }
 
 int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
@@ -815,8 +800,8 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
     tcall_rewritten_ to;
     tcall_lenient_result_ result;
     size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok) : 0;
-    tcall_tok *tok = mem ? (tcall_tok *)(void *)((char *)mem + skew) : NULL;
+    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
+    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
     int error;
     memset(out, 0, sizeof *out);
     error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
@@ -833,7 +818,7 @@ int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
         char *json = (char *)(tok + count);
         error = tcall_arguments_write_(&to, text, json, tok, count, &result);
         if (error == TCALL_OK)
-            out->root = tcall_json_cursor_(json, tok);
+            out->root = tcall_tree_cursor_(json, tok);
     }
     out->at = result.at;
     return error < 0 ? error : (int)count;

@@ -1,5 +1,5 @@
 #pragma once
-#include "json.h"
+#include "tree.h"
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -53,12 +53,12 @@ TCALL_API const char *tcall_fix_name(int i);
 
 /* What tcall_parse_arguments gives. */
 typedef struct tcall_arguments {
-    tcall_json root; /* the object; lives as long as the memory */
-    uint32_t fixes;  /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;       /* offset in the text of the error, else of the first fix;
-                      * for DUPLICATE, RANGE and an escaped NUL the offset in
-                      * the rewritten text */
-    size_t used;     /* bytes of mem in use; with TCALL_E_MEMORY: needed */
+    tcall_tree_ root; /* the object; lives as long as the memory */
+    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
+    size_t at;        /* offset in the text of the error, else of the first fix;
+                       * for DUPLICATE, RANGE and an escaped NUL the offset in
+                       * the rewritten text */
+    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
 } tcall_arguments;
 
 /* Parses the arguments of a call, one JSON object, into mem: tokens and a

@@ -125,6 +125,16 @@ TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
     return from;
 }
 
+/* Notes how much of the arena is in use, and so many bytes more. */
+TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+{
+    size_t gap;
+    tcall_machine_rest_(m, &gap);
+    gap = gap > more ? gap - more : 0;
+    if (m->gap > gap)
+        m->gap = gap;
+}
+
 /* ---- checked text ---- */
 
 /* Writes to it. One byte is left for its end. What is written may stand behind
@@ -689,18 +699,23 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     }
 }
 
+/* A name begins in the text: after a comma, but for the first. */
+static void tcall_machine_name_begins_(tcall_machine *m)
+{
+    if (m->open->count++)
+        tcall_machine_put_char_(m, ',');
+    m->key = m->token = (uint32_t)m->len;
+    m->named = true;
+    m->length = m->followed = 0;
+    tcall_machine_put_char_(m, '"');
+}
+
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named) {
-        if (m->open->count++)
-            tcall_machine_put_char_(m, ',');
-        m->key = m->token = (uint32_t)m->len;
-        m->named = true;
-        m->length = m->followed = 0;
-        tcall_machine_put_char_(m, '"');
-    }
+    if (!m->named)
+        tcall_machine_name_begins_(m);
     if (len)
         tcall_machine_put_decoded_(m, name, len);
     m->length += len;
@@ -745,8 +760,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    if (m->peak < m->frames)
-        m->peak = m->frames;
+    tcall_machine_took_(m, 0);
 }
 
 static void tcall_machine_open_(tcall_machine *m, char first)
@@ -757,6 +771,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
         return;
     }
     m->open = open;
+    tcall_machine_took_(m, 0);
     open->first = m->first;
     open->last = m->frames;
     open->count = 0;
@@ -909,7 +924,7 @@ static void tcall_machine_ends_(tcall_syntax_ *s)
         tcall_machine_closes_(m);
 }
 
-static const tcall_syntax_user_ tcall_machine_user_ = {
+static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
     tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
     tcall_machine_ends_};
 
@@ -923,7 +938,7 @@ static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
     return TCALL_SKIP_;
 }
 
-static const tcall_syntax_user_ tcall_machine_skips_ = {
+static const tcall_syntax_user_ tcall_machine_skips_ TCALL_FLASH_ = {
     NULL, tcall_machine_skip_, NULL, NULL};
 
 /* Whether the content of a string is one JSON value, and nothing before it. */
@@ -1045,6 +1060,16 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
 
 /* ---- the door ---- */
 
+/* The slots and open containers that are always left. */
+#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
+
+/* Returns how many bytes of arena would have done. */
+TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
+{
+    size_t words = machine->is.arena_size / sizeof(void *);
+    return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
+}
+
 int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 {
     tcall_syntax_ *s = &machine->syntax;
@@ -1081,12 +1106,11 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->slot = (tcall_slot_ *)desc->arena;
     machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
+    machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||
         (desc->target.node && !desc->target.rows))
         tcall_machine_stop_(machine, TCALL_E_USAGE);
-    else if (!desc->size ||
-             words * sizeof(void *) <
-                 3 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
+    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     return machine->error;
 }

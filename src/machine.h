@@ -112,11 +112,10 @@ typedef struct tcall_open_ tcall_open_;
 struct tcall_machine {
     tcall_syntax_ syntax; /* private */
 
-    int error;     /* TCALL_OK; TCALL_E_INVALID after a fault; syntax: why */
-    uint16_t peak; /* frames that were needed at a time */
-    size_t at;     /* bytes accepted so far; after an error, where */
-    char *text;    /* the checked text, or NULL */
-    size_t len;    /* of it so far */
+    int error;  /* TCALL_OK; TCALL_E_INVALID after a fault; syntax: why */
+    size_t at;  /* bytes accepted so far; after an error, where */
+    char *text; /* the checked text, or NULL */
+    size_t len; /* of it so far */
     uint8_t fault_count, coercion_count;     /* 255: or more */
     tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
     tcall_coercion coercions[TCALL_COERCIONS_];
@@ -130,6 +129,7 @@ struct tcall_machine {
     uint32_t again, again_end; /* text that is read instead of the bytes */
     size_t length, followed;   /* of the string, decoded */
     int32_t steps, whole;
+    size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */

@@ -26,7 +26,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     room -= args.used;
     tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_json(&writer, args.root) < 0 ||
+    if (tcall_write_tree_(&writer, args.root) < 0 ||
         (writer.fill > text.len && room < 2 * writer.fill - text.len))
         return mended;
     mended.ptr = gap + args.used + room - writer.fill;

@@ -128,6 +128,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -139,15 +140,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -169,10 +181,8 @@ static void tcall_read_choice_end_(tcall_decoder *decoder)
 /* Takes a byte of a number. */
 static void tcall_read_digit_(tcall_numeral_ *digits, char c)
 {
-    if (c == '-' && digits->e) {
-        digits->negative = true;
-    } else if (c == '-') {
-        digits->minus = true;
+    if (c == '-') {
+        digits->minus[digits->e] = true;
     } else if (c == '.') {
         digits->point = true;
     } else if ((c | 0x20) == 'e') {
@@ -206,8 +216,8 @@ static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
     num.last =
         num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
     num.top = digits->places - 1 +
-              (digits->negative ? -digits->power : digits->power);
-    num.minus = digits->minus;
+              (digits->minus[1] ? -digits->power : digits->power);
+    num.minus = digits->minus[0];
     num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
     return num;
 }
@@ -230,26 +240,31 @@ static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
             decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-static bool tcall_read_is_number_(uint8_t kind)
-{
-    return kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-}
-
-static void tcall_read_number_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
 {
     const tcall_numeral_ *digits = &decoder->now.digits;
+    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
+    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
+    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
     tcall_num_ num = tcall_read_num_(digits);
-    bool whole = !digits->last || num.top >= digits->last - 1;
+    if (any && !stored)
+        return;
     if (digits->length == TCALL_NUMBER_LENGTH_)
         tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!whole &&
-             !(TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER))
+    else if (!any && digits->last > num.top + 1 && digits->last)
         tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (tcall_read_is_number_(TCALL_FETCH_8_(&decoder->shape->kind)))
+    else if (stored)
         tcall_read_units_(decoder, &num);
 }
 
 /* ---- texts, and values that are kept as their text ---- */
+
+static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
+{
+    decoder->into = TCALL_INTO_TEXT_;
+    decoder->now.text.to = to;
+    decoder->now.text.len = decoder->now.text.followed = 0;
+}
 
 static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
                              size_t len)
@@ -285,29 +300,30 @@ static void tcall_read_json_end_(tcall_decoder *decoder)
 
 /* An object or list with a shape is a level of its own. The root's object is in
  * it already. */
-static bool tcall_read_open_(tcall_decoder *decoder, bool object)
+static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 {
     tcall_level_ *level = &decoder->open_levels[decoder->levels];
     const void *what = decoder->shape;
     if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return false;
+        return TCALL_SKIP_;
     }
     decoder->levels++;
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
         level->what = what;
     if (object)
         tcall_store_object_((const tcall_object *)level->what, level->base);
-    return true;
+    return TCALL_HEAR_;
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -329,7 +345,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -340,18 +357,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM
@@ -372,16 +388,13 @@ static void tcall_read_null_(tcall_decoder *decoder)
 /* ---- values ---- */
 
 /* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
+static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
+                                    char first)
 {
-    uint8_t types = tcall_store_types_(first);
     const tcall_shape *shape = decoder->shape;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     char *to = tcall_read_place_(decoder);
-    decoder->into = 0;
-    if (types & TCALL_SHAPE_NUMBER &&
-        (tcall_read_is_number_(kind) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER))) {
+    if (types & TCALL_SHAPE_NUMBER) {
         memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
         decoder->into = TCALL_INTO_NUMBER_;
     }
@@ -390,37 +403,33 @@ static tcall_ask_ tcall_read_kind_(tcall_decoder *decoder, char first)
         decoder->kept = 0;
         return TCALL_RAW_;
     }
-    if (kind == TCALL_KIND_ANY)
-        ;
-    else if (types == TCALL_SHAPE_NULL)
+    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
         tcall_read_null_(decoder);
+    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
+        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
     else if (kind == TCALL_KIND_BOOLEAN && to)
         *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING) {
-        decoder->into = TCALL_INTO_TEXT_;
-        decoder->now.text.to = to;
-        decoder->now.text.len = decoder->now.text.followed = 0;
-    } else if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+    else if (kind == TCALL_KIND_TEXT)
+        tcall_read_text_begin_(decoder, to);
+    else if (kind == TCALL_KIND_CHOICE)
         tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
                           TCALL_FETCH_POINTER_(const char *, &shape->more),
                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT)
-                   ? TCALL_HEAR_
-                   : TCALL_SKIP_;
     return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
+    uint8_t types = tcall_store_types_(first);
     if (decoder->levels && !syntax->object)
         tcall_read_item_(decoder);
     if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
         decoder->hole)
         decoder->hole(decoder, &decoder->shape, &decoder->base);
-    if (TCALL_FETCH_8_(&decoder->shape->types) & tcall_store_types_(first))
-        return tcall_read_kind_(decoder, first);
+    decoder->into = 0;
+    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
+        return tcall_read_value_(decoder, types, first);
     tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
     return TCALL_SKIP_;
 }
@@ -451,6 +460,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)
@@ -464,7 +474,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
         tcall_read_choice_end_(decoder);
 }
 
-static const tcall_syntax_user_ tcall_read_user_ = {
+static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
     tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
 
 /* ---- the decoder ---- */
@@ -487,13 +497,14 @@ static int tcall_read_error_(int error)
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
     tcall_syntax_ *syntax = &decoder->syntax;
-    bool ended = syntax->error != TCALL_OK;
     size_t at = 0;
     int error;
+    if (syntax->error)
+        return decoder->error;
     while (at < len && !syntax->error) /* it halts at the end of the object */
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error && !ended)
+    if (syntax->error)
         decoder->error = tcall_read_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);

@@ -74,11 +74,9 @@ typedef struct tcall_level_ {
 
 /* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
 typedef struct tcall_numeral_ {
-    bool minus : 1;    /* sign of the number */
-    bool point : 1;    /* it came */
-    bool e : 1;        /* it came */
-    bool negative : 1; /* sign of the exponent */
-    int16_t length;    /* digits before the exponent, in all */
+    bool minus[2];  /* the signs of the number and its exponent */
+    bool point, e;  /* they came */
+    int16_t length; /* digits before the exponent, in all */
     int16_t places;
     int16_t power; /* the exponent, without its sign */
     int16_t count; /* digits from the first that is not 0 on */
@@ -97,16 +95,18 @@ struct tcall_decoder {
 
     /* private */
     uint8_t levels;
-    uint8_t into;  /* what becomes of the value that is read */
-    uint16_t kept; /* bytes of its text so far */
+    uint8_t into;             /* what becomes of the value that is read */
+    uint16_t kept;            /* bytes of its text so far */
+    const tcall_shape *shape; /* of the value that comes next or is read */
+    char *base;               /* the struct that it belongs to */
+    tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
         tcall_numeral_ digits;
     } now;
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
     tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
 
     /* public again; these are set after tcall_decoder_init. */

@@ -80,7 +80,7 @@ static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
     tcall_write_key(out, "replaced");
     tcall_write_open(out, '[');
     for (; change; change = change->before) {
-        if (!change->input.tok)
+        if (!change->input.at)
             continue;
         tcall_write_open(out, '{');
         tcall_write_pair_(out, "by", tcall_str_of(change->by));
@@ -155,7 +155,7 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     tcall_write_key(out, "ms");
     tcall_write_int(out, (tcall_int)call->hydrate_ms);
     tcall_write_validated_(out, call);
-    if (call->validated && call->args.tok) {
+    if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
         tcall_write_json(out, call->args);
     }

@@ -51,20 +51,20 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 {
-    const tcall_tok *token = args.tok + 1, *end = args.tok + args.tok->span;
+    tcall_json member = tcall_json_first(args);
     size_t start = out->len;
     tcall_write_text(out, name);
     tcall_write_text(out, "(");
-    for (; token < end && out->len - start < TCALL_GLANCE_ALL_;
-         token += token->span) {
+    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
+         member = tcall_json_next(member)) {
         char room[TCALL_GLANCE_];
         tcall_writer value;
-        tcall_str key = tcall_tok_str_(args.text, token++);
         tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, tcall_json_cursor_(args.text, token));
-        tcall_write_argument_(out, key, tcall_slice_(room, value.len));
+        tcall_write_json(&value, member);
+        tcall_write_argument_(out, tcall_json_key(member),
+                              tcall_slice_(room, value.len));
     }
-    tcall_write_text(out, token < end ? ", ...): " : "): ");
+    tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
 /* Returns a value that a schema names, in the order of how likely it does what
@@ -467,7 +467,7 @@ TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
 {
     const tcall_failure *failure = &cx->failure;
     const tcall_call *call = cx->call;
-    if (call->tool && call->args.tok)
+    if (call->tool && call->args.at)
         tcall_write_called_(out, call->tool->name, call->args);
     if (failure->by) {
         tcall_write_text(out, failure->by);

@@ -362,6 +362,7 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
     pattern.count = match->count;
     pattern.states = match->states;
     search.memory = tcall_machine_rest_(m, &size);
+    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
     if (size < tcall_pattern_memory(&pattern))
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
@@ -458,18 +459,31 @@ static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
     }
 }
 
+/* Whether the string at hand is one in the schema, up to an end. Mostly both
+ * have one spelling. */
+static bool tcall_rows_is_(const tcall_machine *m, const char *p,
+                           const char *end)
+{
+    size_t len = (size_t)(end - p);
+    if (*p != '"')
+        return false;
+    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
+        return true;
+    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+}
+
 /* Whether the value at hand is one of an enum. */
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *value = m->text + m->token,
-               *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text);
     bool same = false;
     while (p && !same) {
+        const char *end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
-                   ? *p == '"' && tcall_text_equal_(p, value)
-                   : tcall_rows_equal_(m, p, value);
-        p = tcall_text_after_(tcall_text_skip_(p));
+                   ? tcall_rows_is_(m, p, end)
+                   : tcall_rows_equal_(m, p, m->text + m->token);
+        p = tcall_text_after_(end);
     }
     return same;
 }

@@ -154,7 +154,7 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.tok ? cx->injected : call->args;
+    tcall_json args = cx->injected.at ? cx->injected : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -177,7 +177,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.tok && cx->failure.reason.len)
+    if (cx->injected.at && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -217,20 +217,21 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 #ifndef TOOLCALL_NO_SCHEMA
 
 /* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
+static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
 {
     tcall_block *b = &cx->tc->block;
     tcall_str text = tcall_output(cx);
     size_t need = 0, size, tokens;
     char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok *tok;
+    tcall_tok_ *tok;
     int r;
     if (!copy)
         return TCALL_E_MEMORY;
     if (text.len)
         memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_json_parse(value, copy, text.len, tok, size / sizeof *tok, &need);
+    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
+    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
+                          &need);
     if (r < 0 && r != TCALL_E_MEMORY) {
         cx->failure.reason = tcall_str_of(
             "the output of the tool is no JSON value, which its schema asks "
@@ -238,7 +239,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
         return TCALL_E_OUTPUT;
     }
     tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok *)(const void *)tcall_hydrate_hold_(
+    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
         b, (const char *)tok, tokens * sizeof *tok);
     return value->tok ? TCALL_OK : TCALL_E_MEMORY;
 }
@@ -246,7 +247,7 @@ static int tcall_output_read_(tcall_ctx *cx, tcall_json *value)
 /* Keeps in the block what is wrong with the output, and where. */
 TCALL_NOINLINE_ static void
 tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_json value, const tcall_validation_error *error)
+                       tcall_tree_ value, const tcall_validation_error *error)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
@@ -265,7 +266,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
         (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
     tcall_validation_error first;
     tcall_check check;
-    tcall_json value;
+    tcall_tree_ value;
     int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);

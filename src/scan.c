@@ -75,7 +75,7 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
 
 static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
 {
-    tcall_tok *t = s->tok + s->tokens - 1;
+    tcall_tok_ *t = s->tok + s->tokens - 1;
     t->type = (int)tcall_text_type_(p);
     t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
     t->start = (int)(p - s->text) + (*p == '"');
@@ -113,7 +113,7 @@ static void tcall_scan_token_open_(tcall_scan *s)
 
 static void tcall_scan_token_close_(tcall_scan *s, const char *p)
 {
-    tcall_tok *t;
+    tcall_tok_ *t;
     if (s->tokens > s->tok_cap)
         return;
     t = s->tok + s->super;
@@ -736,11 +736,11 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
 
 /* jsmn makes its tokens in the memory of ours, each of which then takes the
  * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok) ? 1 : -1];
+typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
 
 /* Turns the token at i into ours; those before it are. Its mark becomes the
  * container around it. */
-static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
+static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
 {
     jsmntok_t made;
     const char *start;
@@ -771,7 +771,7 @@ static void tcall_jsmn_token_(tcall_tok *tok, int i, const char *text)
 
 /* Makes the tokens of a text that the scanner accepted. jsmn wants something
  * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
+static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
 {
     jsmn_parser parser;
     jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
@@ -790,7 +790,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
         tcall_jsmn_token_(tok, i, text.ptr);
     /* from the end, so that what is inside a container comes before it */
     while (--i > 0) {
-        tcall_tok *around = tok + tok[i].mark;
+        tcall_tok_ *around = tok + tok[i].mark;
         if (around->span == 1)
             tok[i].type |= TCALL_LAST_;
         around->span += tok[i].span;
@@ -802,7 +802,7 @@ static void tcall_jsmn_make_(tcall_str text, tcall_tok *tok, int count)
 /* Makes a token of each value and key of a text if all fit; scan->tokens is
  * how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     int error = tcall_scan_text_(scan, text);
     if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
@@ -815,7 +815,7 @@ TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
 /* Makes a token of each value and key of a text, as many as fit, while it is
  * recognised; scan->tokens is how many there are. */
 TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok *tok, size_t cap)
+                                       tcall_tok_ *tok, size_t cap)
 {
     tcall_scan_init(scan, NULL, NULL, NULL);
     scan->text = text.ptr;

@@ -83,13 +83,13 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 
 /* A value or key in an array of them; see >>json. Their order and extent are
  * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok {
+typedef struct TCALL_TOK_ tcall_tok_ {
     int type;  /* tcall_type and private flags */
     int start; /* in the text; of a string: its content */
     int end;   /* one past it */
     int span;  /* tokens of the whole value, itself included; of a key 1 */
     int mark;  /* private */
-} tcall_tok;
+} tcall_tok_;
 
 /* The state of a scanner. */
 typedef struct tcall_scan {
@@ -107,8 +107,8 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;  /* values and keys seen so far */
-    tcall_tok *tok; /* where they go, as many as fit */
+    size_t tokens;   /* values and keys seen so far */
+    tcall_tok_ *tok; /* where they go, as many as fit */
     size_t tok_cap;
     const char *text; /* that they refer to */
     int super;        /* token of the open container */

@@ -19,8 +19,8 @@
  *          r = tcall_schema_check(&schema, value, &check);
  *          TCALL_E_INVALID: tcall_write_validation_errors(...)
  *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
- * value), write what was meant with tcall_write_json(&w, value), parse that and
- * check it once more with coerce = false: only that result counts
+ * value), write what was meant with tcall_write_tree_(&w, value), parse that
+ * and check it once more with coerce = false: only that result counts
  *
  * A schema that was refused, or is zero, accepts nothing.
  */
@@ -104,7 +104,7 @@ typedef struct tcall_check {
  * where no string is allowed. And null for an optional property may mean that
  * it is absent. Of several alternatives exactly one must accept it. Such values
  * are only marked; see above what to do. */
-TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
+TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                                  tcall_check *check);
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
@@ -113,15 +113,15 @@ TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_json value,
  * values are cut. */
 TCALL_API int tcall_write_validation_error(tcall_writer *w,
                                            const tcall_schema *schema,
-                                           tcall_json value,
+                                           tcall_tree_ value,
                                            const tcall_validation_error *error);
 /* Writes all errors that were stored, as an array. */
 TCALL_API int tcall_write_validation_errors(tcall_writer *w,
                                             const tcall_schema *s,
-                                            tcall_json value,
+                                            tcall_tree_ value,
                                             const tcall_check *check);
 /* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
  * member that was dropped has no "to". */
-TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_json value);
+TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_tree_ value);
 
 #endif /* TOOLCALL_NO_SCHEMA */

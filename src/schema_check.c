@@ -63,7 +63,7 @@ typedef struct tcall_ev_ {
     const tcall_node_ *program;
     tcall_check *check;
     const char *text; /* of the value */
-    tcall_tok *tok;   /* the value's own is the first */
+    tcall_tok_ *tok;  /* the value's own is the first */
     tcall_ev_frame_ *frame;
     size_t pad, size; /* of the scratch memory */
     uint32_t depth;   /* frames */
@@ -315,7 +315,7 @@ static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
     tcall_writer w;
     tcall_writer_init(&w, text,
                       (size_t)((char *)e->check->memory + e->size - text));
-    tcall_write_json(&w, tcall_json_cursor_(e->text, &e->tok[a]));
+    tcall_write_tree_(&w, tcall_tree_cursor_(e->text, &e->tok[a]));
     tcall_write_char_(&w, ' '); /* where a number ends */
     e->steps -= (int32_t)(w.len / 16);
     return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
@@ -388,8 +388,8 @@ static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
     uint32_t count = 0;
     size_t i;
     if (f->type != TCALL_STRING)
-        return (uint32_t)tcall_json_count(
-            tcall_json_cursor_(e->text, &e->tok[f->tok]));
+        return (uint32_t)tcall_tree_count_(
+            tcall_tree_cursor_(e->text, &e->tok[f->tok]));
     for (i = 0; i < s.len; i++)
         count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
     return count;
@@ -900,7 +900,7 @@ static void tcall_ev_unmark_(tcall_ev_ *e)
 
 /* Checks a value against the schema at a node. */
 TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
-                                         tcall_json value, tcall_check *check)
+                                         tcall_tree_ value, tcall_check *check)
 {
     tcall_ev_ e;
     int ok;
@@ -915,7 +915,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     e.check = check;
     e.text = value.text;
     /* tokens lie in the caller's memory; only marks are written */
-    e.tok = (tcall_tok *)(uintptr_t)value.tok;
+    e.tok = (tcall_tok_ *)(uintptr_t)value.tok;
     e.num_tok = TCALL_NEVER_;
     e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
     e.size = check->memory ? check->size : 0;
@@ -932,7 +932,7 @@ TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
     return e.error;
 }
 
-int tcall_schema_check(const tcall_schema *s, tcall_json value,
+int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
                        tcall_check *check)
 {
     return tcall_schema_check_at_(s, 0, value, check);

@@ -74,9 +74,9 @@ static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
 }
 
 /* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *writer, tcall_json value)
+static void tcall_say_value_(tcall_writer *writer, tcall_tree_ value)
 {
-    tcall_type type = tcall_json_type(value);
+    tcall_type type = tcall_tree_type_(value);
     tcall_str text = tcall_tok_str_(value.text, value.tok);
     if (value.tok->type & TCALL_KEY_)
         tcall_write_text(writer, "the property name ");
@@ -107,27 +107,27 @@ static void tcall_say_name_(tcall_writer *writer, tcall_str part)
 }
 
 /* That of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *writer, tcall_json value,
-                               const tcall_tok *tok)
+static void tcall_say_pointer_(tcall_writer *writer, tcall_tree_ value,
+                               const tcall_tok_ *tok)
 {
     if (tok->type & TCALL_KEY_)
         tok++;
     while (value.tok && value.tok < tok) {
         uint32_t index = 0;
-        value = tcall_json_first(value);
+        value = tcall_tree_first_(value);
         for (; value.tok && value.tok + value.tok->span <= tok; index++)
-            value = tcall_json_next(value);
+            value = tcall_tree_next_(value);
         tcall_write_text(writer, "/");
         if (value.tok->type & TCALL_MEMBER_)
-            tcall_say_name_(writer, tcall_json_key(value));
+            tcall_say_name_(writer, tcall_tree_key_(value));
         else
             tcall_say_count_(writer, index);
     }
 }
 
 /* "path": that of a token. */
-static void tcall_write_path_(tcall_writer *writer, tcall_json value,
-                              const tcall_tok *tok)
+static void tcall_write_path_(tcall_writer *writer, tcall_tree_ value,
+                              const tcall_tok_ *tok)
 {
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
@@ -171,9 +171,9 @@ static void tcall_say_place_(tcall_writer *writer, const char *text,
 typedef struct tcall_fault_ {
     tcall_writer *out; /* of the sentence */
     const tcall_schema *schema;
-    tcall_json root, value; /* what was checked; what is wrong within */
-    uint32_t node, parent;  /* the keyword's node, and its schema's */
-    uint32_t end;           /* the node after that schema */
+    tcall_tree_ root, value; /* what was checked; what is wrong within */
+    uint32_t node, parent;   /* the keyword's node, and its schema's */
+    uint32_t end;            /* the node after that schema */
     uint32_t count;
     int keyword, applied; /* what failed; the op of the node */
 } tcall_fault_;
@@ -192,7 +192,7 @@ static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
 }
 
 static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error)
 {
     const tcall_node_ *program = schema->program;
@@ -200,7 +200,7 @@ static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
     fault.out = NULL;
     fault.schema = schema;
     fault.root = value;
-    fault.value = tcall_json_cursor_(value.text, value.tok + error->tok);
+    fault.value = tcall_tree_cursor_(value.text, value.tok + error->tok);
     fault.node = error->node;
     fault.count = error->count;
     fault.keyword = (int)error->keyword;
@@ -254,7 +254,7 @@ static void tcall_say_types_(tcall_writer *writer, uint32_t types)
  * and the path says which one it is. */
 static const char *tcall_fault_is_(const tcall_fault_ *fault)
 {
-    tcall_type type = tcall_json_type(fault->value);
+    tcall_type type = tcall_tree_type_(fault->value);
     return type == TCALL_NULL || type >= TCALL_ARRAY
                ? "not allowed here"
                : tcall_type_words_[type - TCALL_NULL];
@@ -484,7 +484,7 @@ static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
     uint32_t limit = tcall_fault_limit_(fault, bound);
     if (noun)
         tcall_say_counted_(writer, fault->schema->program[limit].arg,
-                           tcall_json_type(fault->value));
+                           tcall_tree_type_(fault->value));
     else
         tcall_say_own_(writer, fault, limit);
 }
@@ -511,16 +511,16 @@ static void tcall_say_part_(void *of, char letter)
     tcall_fault_ *fault = (tcall_fault_ *)of;
     tcall_writer *writer = fault->out;
     const char *at = tcall_fault_at_(fault);
-    tcall_json value = fault->value;
+    tcall_tree_ value = fault->value;
     switch (letter) {
     case 'v': tcall_say_value_(writer, value); break;
-    case 'k': tcall_say_quoted_(writer, tcall_json_key(value)); break;
+    case 'k': tcall_say_quoted_(writer, tcall_tree_key_(value)); break;
     case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
     case 'T':
         tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
         break;
     case 'n':
-        tcall_say_counted_(writer, fault->count, tcall_json_type(value));
+        tcall_say_counted_(writer, fault->count, tcall_tree_type_(value));
         break;
     case 'o': tcall_say_own_(writer, fault, fault->node); break;
     case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
@@ -574,7 +574,7 @@ static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
  * remedy it is of what nobody can send anew. */
 TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
                                     const tcall_schema *schema,
-                                    tcall_json value,
+                                    tcall_tree_ value,
                                     const tcall_validation_error *error,
                                     bool remedy)
 {
@@ -585,7 +585,7 @@ TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
 }
 
 int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_json value,
+                                 const tcall_schema *schema, tcall_tree_ value,
                                  const tcall_validation_error *error)
 {
     tcall_fault_ fault = tcall_fault_of_(schema, value, error);
@@ -603,7 +603,7 @@ int tcall_write_validation_error(tcall_writer *writer,
 }
 
 int tcall_write_validation_errors(tcall_writer *writer,
-                                  const tcall_schema *schema, tcall_json value,
+                                  const tcall_schema *schema, tcall_tree_ value,
                                   const tcall_check *check)
 {
     size_t i;
@@ -613,12 +613,12 @@ int tcall_write_validation_errors(tcall_writer *writer,
     return tcall_write_close(writer, ']');
 }
 
-int tcall_write_coercions(tcall_writer *writer, tcall_json value)
+int tcall_write_coercions(tcall_writer *writer, tcall_tree_ value)
 {
     int i;
     tcall_write_open(writer, '[');
     for (i = 0; value.tok && i < value.tok->span; i++) {
-        const tcall_tok *tok = value.tok + i;
+        const tcall_tok_ *tok = value.tok + i;
         if (tok->mark == TCALL_MARK_NONE_)
             continue;
         tcall_write_open(writer, '{');

@@ -33,45 +33,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -79,8 +88,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 

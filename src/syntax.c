@@ -33,7 +33,7 @@ static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
 static void tcall_syntax_raw_ends_(tcall_syntax_ *s, const char *at)
 {
     if (at > s->from)
-        s->user->data(s, s->from, (size_t)(at - s->from));
+        TCALL_USER_(s, data)(s, s->from, (size_t)(at - s->from));
 }
 
 /* The value before at is complete. */
@@ -42,13 +42,13 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
-        s->user->end(s);
+        TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
         if (s->raw) {
             tcall_syntax_raw_ends_(s, at);
             s->raw = false;
-            s->user->end(s);
+            TCALL_USER_(s, end)(s);
         }
     }
 }
@@ -97,7 +97,10 @@ static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
             ones * 0x80;
 #if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
         if (marks) /* the lowest is right: a borrow only goes up */
-            return at + (__builtin_ctzll(marks) >> 3);
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
 #endif
         if (marks)
             break;
@@ -124,55 +127,61 @@ static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
     }
 }
 
-/* Decoded bytes of a string. */
-static void tcall_syntax_decoded_(tcall_syntax_ *s, const char *bytes,
-                                  size_t len)
+/* Tells a part of a name or value, if anybody asked for it. */
+static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
+                               const char *at)
 {
+    if (s->quiet || at == from)
+        return;
     if (s->named)
-        s->user->name(s, bytes, len, false);
+        TCALL_USER_(s, name)(s, from, (size_t)(at - from), false);
     else
-        s->user->data(s, bytes, len);
+        TCALL_USER_(s, data)(s, from, (size_t)(at - from));
 }
 
-static inline void tcall_syntax_named_(tcall_syntax_ *s, const char *name,
-                                       size_t len)
+/* A name ends with this part; mostly it is all of it. */
+static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
+                                const char *at)
 {
     s->state = TCALL_AT_COLON_;
-    if (!s->quiet && !s->user->name(s, name, len, true))
+    if (!s->quiet && !TCALL_USER_(s, name)(s, from, (size_t)(at - from), true))
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
-static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *at,
+static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
-    for (;;) {
-        const char *from = at;
-        char c;
-        at = tcall_syntax_plain_(s, at, end);
-        if (at > from && !s->quiet)
-            tcall_syntax_decoded_(s, from, (size_t)(at - from));
-        if (at == end || s->halt)
-            return at;
-        c = *at++;
-        if (c == '"') {
-            if (s->named)
-                tcall_syntax_named_(s, at, 0);
-            else
-                tcall_syntax_value_ends_(s, at);
-            return at;
-        }
-        if (c != '\\')
-            return tcall_syntax_fail_(s, c ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at - 1);
-        c = at < end ? tcall_unescape_(*at) : 0;
-        if (!c) {
-            s->state = TCALL_AT_ESCAPE_;
-            return at;
-        }
-        if (!s->quiet)
-            tcall_syntax_decoded_(s, &c, 1);
-        at++;
+    const char *at = tcall_syntax_plain_(s, from, end);
+    if (s->halt)
+        return at;
+    if (s->named && at < end && *at == '"') {
+        tcall_syntax_named_(s, from, at);
+        return at + 1;
     }
+    tcall_syntax_part_(s, from, at);
+    if (at == end || s->halt)
+        return at;
+    if (*at == '"')
+        tcall_syntax_value_ends_(s, at + 1);
+    else if (*at == '\\')
+        s->state = TCALL_AT_ESCAPE_;
+    else
+        return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL, at);
+    return at + 1;
+}
+
+/* A string begins. */
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
+{
+    s->state = TCALL_AT_STRING_;
+    s->named = named;
+    s->wide = false;
+    if (!s->quiet)
+        s->from = at;
+    return tcall_syntax_string_(s, at + 1, end);
 }
 
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
@@ -181,8 +190,7 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     size_t len = tcall_utf8_(bytes, code);
     s->state = TCALL_AT_STRING_;
     s->wide |= len > 1;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, bytes, len);
+    tcall_syntax_part_(s, bytes, bytes + len);
 }
 
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
@@ -194,7 +202,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -206,48 +214,37 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
-    bool low;
-    s->unit = (uint16_t)(s->unit << 4 | digit);
-    if (digit < 0)
+    uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
+    uint32_t code = unit;
+    s->unit = unit;
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (--s->hex)
+    if (s->within)
         return at + 1;
-    low = (s->unit & 0xFC00) == 0xDC00;
-    if (low != (s->high != 0))
-        return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if ((s->unit & 0xFC00) == 0xD800) {
-        s->high = s->unit;
+    if (half == 0xD800) {
+        s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
     }
-    tcall_syntax_character_(s, low ? 0x10000 +
-                                         ((uint32_t)(s->high & 0x3FF) << 10) +
-                                         (s->unit & 0x3FF)
-                                   : s->unit);
+    if (s->high) /* both halves begin with what is none of the character */
+        code += ((uint32_t)s->high << 10) - 0x35FDC00;
     s->high = 0;
+    tcall_syntax_character_(s, code);
     return at + 1;
 }
 
 /* ---- numbers, literals, values ---- */
 
-/* A part of a number or literal. */
-static void tcall_syntax_part_(tcall_syntax_ *s, const char *from,
-                               const char *at)
-{
-    if (at > from && !s->quiet)
-        s->user->data(s, from, (size_t)(at - from));
-}
-
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
     const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -256,14 +253,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -279,50 +276,33 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
     if (!s->quiet) {
-        tcall_ask_ ask = s->user->begin(s, c);
+        tcall_ask_ ask;
+        s->from = at;
+        ask = TCALL_USER_(s, begin)(s, c);
         if (ask != TCALL_HEAR_)
             s->quiet = (uint8_t)(s->depth + 1);
         s->raw = ask == TCALL_RAW_;
-        s->from = at;
     }
-    if (c == '"') {
-        s->state = TCALL_AT_STRING_;
-        s->named = s->wide = false;
-        return tcall_syntax_string_(s, at + 1, end);
-    }
+    if (c == '"')
+        return tcall_syntax_quote_(s, at, end, false);
     if (c == '{' || c == '[')
         return tcall_syntax_open_(s, at);
+    s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 
-/* A name begins. Mostly it is all there and plain, and needs no memory. */
-static const char *tcall_syntax_name_(tcall_syntax_ *s, const char *at,
-                                      const char *end)
-{
-    const char *quote = tcall_syntax_ascii_(at, end);
-    if (quote < end && *quote == '"') {
-        tcall_syntax_named_(s, at, (size_t)(quote - at));
-        return quote + 1;
-    }
-    s->state = TCALL_AT_STRING_;
-    s->named = true;
-    s->wide = false;
-    return at;
-}
-
-/* What stands between tokens, and what follows it at once: a member is one
- * turn. */
+/* Eats what comes next, and what follows it at once: a member is one turn. */
 static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
-    if ((unsigned char)*at <= ' ' && tcall_is_space_(*at)) {
+    if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
         s->halt = s->lines && *at == '\n';
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
@@ -330,6 +310,12 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
         return at + 1;
     }
     switch (s->state) {
+    case TCALL_AT_STRING_: return tcall_syntax_string_(s, at, end);
+    case TCALL_AT_ESCAPE_:
+    case TCALL_AT_HALF_: return tcall_syntax_escape_(s, at);
+    case TCALL_AT_HEX_: return tcall_syntax_hex_(s, at);
+    case TCALL_AT_LITERAL_: return tcall_syntax_literal_(s, at, end);
+    case TCALL_AT_NUMBER_: return tcall_syntax_number_(s, at, end);
     case TCALL_AT_FIRST_NAME_:
         if (*at == '}')
             return tcall_syntax_close_(s, at);
@@ -337,8 +323,8 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_NAME_:
         if (*at != '"')
             return tcall_syntax_fail_(s, TCALL_E_BAD_KEY, at);
-        at = tcall_syntax_name_(s, at + 1, end);
-        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':')
+        at = tcall_syntax_quote_(s, at, end, true);
+        if (s->state != TCALL_AT_COLON_ || at == end || *at != ':' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_COLON_:
@@ -352,7 +338,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
     case TCALL_AT_FIRST_:
     case TCALL_AT_VALUE_:
         at = tcall_syntax_value_(s, at, end);
-        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',')
+        if (s->state != TCALL_AT_NEXT_ || at == end || *at != ',' || s->halt)
             return at;
         /* fall through */
     case TCALL_AT_NEXT_:
@@ -371,8 +357,7 @@ TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
     if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    if (!s->quiet)
-        tcall_syntax_decoded_(s, byte, 1);
+    tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -383,17 +368,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
     const char *at = bytes, *end = bytes + len;
     s->from = bytes;
     s->halt = s->error != TCALL_OK;
-    while (at < end && !s->halt) {
-        switch (s->state) {
-        case TCALL_AT_STRING_: at = tcall_syntax_string_(s, at, end); break;
-        case TCALL_AT_ESCAPE_:
-        case TCALL_AT_HALF_: at = tcall_syntax_escape_(s, at); break;
-        case TCALL_AT_HEX_: at = tcall_syntax_hex_(s, at); break;
-        case TCALL_AT_LITERAL_: at = tcall_syntax_literal_(s, at, end); break;
-        case TCALL_AT_NUMBER_: at = tcall_syntax_number_(s, at, end); break;
-        default: at = tcall_syntax_turn_(s, at, end);
-        }
-    }
+    while (at < end && !s->halt)
+        at = tcall_syntax_turn_(s, at, end);
     if (s->raw)
         tcall_syntax_raw_ends_(s, at);
     return (size_t)(at - bytes);

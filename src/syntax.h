@@ -12,29 +12,42 @@
 typedef struct tcall_syntax_ tcall_syntax_;
 
 /* What a user wants of a value: nothing; to be told of it and of what is in it;
- * its text as it stands, through data. */
+ * its text, through data, without the white space between tokens. */
 typedef enum tcall_ask_ { TCALL_SKIP_, TCALL_HEAR_, TCALL_RAW_ } tcall_ask_;
 
 /* What is told. A user that finds a fault sets error and halt; nothing is told
  * from then on. */
+
+/* A member's name, decoded: mostly all of it, else in pieces of which the last
+ * ends it. Returns whether its value is asked for. */
+typedef bool (*tcall_user_name_)(tcall_syntax_ *s, const char *name, size_t len,
+                                 bool last);
+/* A value begins, with this character. */
+typedef tcall_ask_ (*tcall_user_begin_)(tcall_syntax_ *s, char first);
+/* Of a string its decoded bytes, else its text; several calls a value. What was
+ * escaped comes alone. */
+typedef void (*tcall_user_data_)(tcall_syntax_ *s, const char *bytes,
+                                 size_t len);
+/* A value that was heard is complete. */
+typedef void (*tcall_user_end_)(tcall_syntax_ *s);
+
+/* Tables of these lie in flash. */
 typedef struct tcall_syntax_user_ {
-    /* A member's name, decoded: mostly all of it, else in pieces of which the
-     * last ends it. Returns whether its value is asked for. */
-    bool (*name)(tcall_syntax_ *s, const char *name, size_t len, bool last);
-    /* A value begins, with this character. */
-    tcall_ask_ (*begin)(tcall_syntax_ *s, char first);
-    /* Of a string its decoded bytes, else its text; several calls a value. What
-     * was escaped comes alone. */
-    void (*data)(tcall_syntax_ *s, const char *bytes, size_t len);
-    /* A value that was heard is complete. */
-    void (*end)(tcall_syntax_ *s);
+    tcall_user_name_ name;
+    tcall_user_begin_ begin;
+    tcall_user_data_ data;
+    tcall_user_end_ end;
 } tcall_syntax_user_;
+#define TCALL_USER_(s, told) \
+    TCALL_FETCH_POINTER_(tcall_user_##told##_, &(s)->user->told)
 
 /* The state of a recogniser; the user's own state begins with it. */
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -45,7 +58,7 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
-    const char *from;    /* where the raw text of this piece begins */
+    const char *from;    /* where the raw text of this piece begins; when a name
+                          * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };

@@ -5,10 +5,10 @@
  * >>text: walking over JSON text
  *
  * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text these find anything, but read nothing after its
- * NUL. A string may have been decoded where it lies: then it begins with a byte
- * that no text has, its content is ended by NUL, and what it got shorter by is
- * white space. All of these read both forms.
+ * stepped over. In other text, which must be UTF-8, these find anything, but
+ * read nothing after its NUL. A string may have been decoded where it lies:
+ * then it begins with a byte that no such text has, its content is ended by
+ * NUL, and what it got shorter by is white space. All of these read both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -178,6 +178,26 @@ TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
     return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
 }
 
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
+    bool nuls;
+    if (*string != '"')
+        return text;
+    text.len = tcall_decode_(to, to, end);
+    nuls = text.len && memchr(to, 0, text.len) != NULL;
+    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    to += text.len;
+    memset(to, ' ', (size_t)(end + 1 - to));
+    to[0] = 0;
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return text;
+}
+
 /* Decodes an escape or one byte of a JSON string at *at, and moves
  * *at past it. Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
@@ -269,6 +289,9 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
         a.at++;
         b.at++;
     }
+    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
+        *b.at != '\\')
+        return false;
     do {
         byte = tcall_text_byte_(&a);
         if (tcall_text_byte_(&b) != byte)
@@ -279,13 +302,22 @@ TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
+    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    int byte;
-    while ((byte = tcall_text_byte_(&bytes)) >= 0) {
-        char c = (char)byte;
-        hash = tcall_hash_more_(hash, tcall_slice_(&c, 1));
+    char decoded[4];
+    if (bytes.end)
+        return tcall_hash_more_(hash,
+                                tcall_slice_(at, (size_t)(bytes.end - at)));
+    for (;; run = at) {
+        size_t len;
+        while (*at && *at != '"' && *at != '\\')
+            at++;
+        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
+        if (*at != '\\' || !tcall_text_escape_len_(at))
+            return hash;
+        len = tcall_text_char_(&at, decoded);
+        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
     }
-    return hash;
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -364,6 +396,15 @@ TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
         text = tcall_text_after_(
             tcall_text_skip_(object ? tcall_text_value_(text) : text));
     return count;
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
 }
 
 /* Returns whether two values are equal, but for what is in them. */

@@ -200,7 +200,7 @@ static void tcall_spoken_heard_end_(tcall_syntax_ *s)
     (void)s;
 }
 
-static const tcall_syntax_user_ tcall_spoken_user_ = {
+static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
     tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
     tcall_spoken_heard_data_, tcall_spoken_heard_end_};
 

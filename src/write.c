@@ -1,6 +1,6 @@
 #pragma once
 #include "write.h"
-#include "json.c"
+#include "tree.c"
 #include "shape.c"
 
 /* ==========================================================================
@@ -561,9 +561,56 @@ int tcall_write_unquote(tcall_writer *writer)
     return tcall_write_char_(writer, '"');
 }
 
-/* ---- parsed values ---- */
+/* ---- values ---- */
 
-/* What checking with coercion decided about a value (tcall_tok.mark). */
+/* Writes a string as it was before it was decoded, if it was, and with no more
+ * escapes than it needs. */
+static void tcall_write_decoded_(tcall_writer *writer, const char *string)
+{
+    tcall_str text = tcall_text_inner_(string);
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_write_char_(writer, '"');
+    while (at < end) {
+        const char *plain = at;
+        if (*string == '"')
+            at = (const char *)memchr(at, '\\', (size_t)(end - at));
+        else
+            at = NULL;
+        at = at ? at : end;
+        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        if (at < end) {
+            char bytes[4];
+            size_t len = tcall_text_char_(&at, bytes);
+            tcall_write_content_(writer, tcall_slice_(bytes, len));
+        }
+    }
+    tcall_write_char_(writer, '"');
+}
+
+int tcall_write_json(tcall_writer *writer, tcall_json value)
+{
+    const char *at = value.at, *end;
+    if (!at)
+        return tcall_write_null(writer);
+    tcall_write_comma_(writer);
+    for (end = tcall_text_skip_(at); at < end;) {
+        const char *run = at;
+        if (tcall_text_is_string_(at)) {
+            tcall_write_decoded_(writer, at);
+            at = tcall_text_string_end_(at);
+            continue;
+        }
+        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
+            at++;
+        tcall_write_bytes(writer, run, (size_t)(at - run));
+        at = tcall_text_space_(at);
+    }
+    return writer->error;
+}
+
+/* ---- tokens ---- */
+
+/* What checking with coercion decided about a value (tcall_tok_.mark). */
 enum {
     TCALL_MARK_NONE_,
     TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
@@ -573,7 +620,7 @@ enum {
 
 /* Writes a scalar or a key as JSON text. */
 TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok *tok)
+                                       const tcall_tok_ *tok)
 {
     tcall_str bytes = tcall_tok_str_(text, tok);
     bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
@@ -588,7 +635,7 @@ TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
 /* Writes a token, a container up to its opening bracket. Returns whether values
  * inside it follow. */
 static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok *tok)
+                               const tcall_tok_ *tok)
 {
     bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
     if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
@@ -604,10 +651,10 @@ static bool tcall_write_token_(tcall_writer *writer, const char *text,
 
 /* There is no recursion: the last value of a container closes it, and then
  * perhaps the one around it, of which open has the flags. */
-int tcall_write_json(tcall_writer *writer, tcall_json value)
+int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
 {
     uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok *tok = value.tok;
+    const tcall_tok_ *tok = value.tok;
     int depth = 0, flags;
     if (!tok)
         return tcall_write_null(writer);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tests/fuzz.py [RUNS]: libFuzzer against the decoder of shapes and the server
-of MCP, with ASan and UBSan; 50,000 texts each without RUNS.
+"""tests/fuzz.py [RUNS]: libFuzzer against whatever reads what comes from
+outside, with ASan and UBSan; 50,000 texts each without RUNS.
 
 The tests themselves say what must hold of any text, and what texts to begin
 with: see tests/fuzz.h.
@@ -22,7 +22,8 @@ CLANG = ["clang", "-std=c99", "-O1", "-g", "-w", "-I.", "-DTEST_FUZZED",
 
 def main():
     check = Checks("fuzz")
-    for name in ("test_read", "test_mcp"):
+    for name in ("test_read", "test_mcp", "test_lenient", "test_text_calls",
+                 "test_compile"):
         program, texts = OUT / name, OUT / f"{name}_texts"
         shutil.rmtree(texts, ignore_errors=True)
         texts.mkdir(parents=True)

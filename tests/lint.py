@@ -43,7 +43,7 @@ int main(void)
 """
 LINT = "    ttool_lint(%s, %s, found, &faults);\n"
 RUN = "static int %s(tcall_ctx *c, tcall_json a, tcall_writer *w)\n" \
-      "{ return c || a.tok || w; }\n"
+      "{ return c || a.at || w; }\n"
 
 
 def block(text, start):

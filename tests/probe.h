@@ -10,8 +10,7 @@
 /* probe_lines.c */
 char *probe_line(FILE *in, size_t *len);
 char *probe_file(const char *path, size_t *len);
-int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens);
-tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens);
+tcall_json probe_parse(char *text, size_t len);
 char *probe_text(tcall_json v);
 
 /* probe_shapes.c */

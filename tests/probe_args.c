@@ -27,14 +27,14 @@ static void probe_args_error(tcall_writer *w, int error, size_t at,
     probe_args_key(w, "message", message ? message : tcall_error_text(error));
 }
 
-static void probe_args_ok(tcall_writer *w, tcall_json value, uint32_t fixes,
+static void probe_args_ok(tcall_writer *w, tcall_tree_ value, uint32_t fixes,
                           tcall_str coercions)
 {
     int i;
     tcall_write_key(w, "ok");
     tcall_write_bool(w, true);
     tcall_write_key(w, "value");
-    tcall_write_json(w, value);
+    tcall_write_tree_(w, value);
     tcall_write_key(w, "fixes");
     tcall_write_open(w, '[');
     for (i = 0; tcall_fix_name(i); i++)
@@ -57,7 +57,7 @@ static int probe_args_read(tcall_arguments *args, tcall_str text, bool strict,
     return tcall_parse_arguments(args, text, strict, *mem, args->used);
 }
 
-static int probe_args_check(const tcall_schema *schema, tcall_json value,
+static int probe_args_check(const tcall_schema *schema, tcall_tree_ value,
                             bool coerce, tcall_check *check,
                             tcall_validation_error *fault)
 {
@@ -82,7 +82,7 @@ static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
     tcall_validation_error fault[4];
     tcall_writer faults, coerced;
     tcall_arguments again;
-    tcall_json value = args->root;
+    tcall_tree_ value = args->root;
     void *mem = NULL;
     size_t n = 0;
     int r = tcall_schema_compile(&schema, text, program, sizeof program,
@@ -97,7 +97,7 @@ static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
         tcall_write_coercions(&coerced, value);
         n = coerced.len;
         coerced.last = 0;
-        tcall_write_json(&coerced, value);
+        tcall_write_tree_(&coerced, value);
         r = probe_args_read(&again, (tcall_str){scratch + n, coerced.len - n},
                             true, &mem);
         value = again.root;
@@ -134,7 +134,7 @@ static void probe_args_line(tcall_json in, int unread, FILE *out)
     tcall_write_open(&w, '{');
     if (r < 0) {
         probe_args_error(&w, r, args.at, NULL);
-    } else if (schema.tok) {
+    } else if (schema.at) {
         schema_text = probe_text(schema);
         probe_args_schema(&w, &args, strict, tcall_str_of(schema_text),
                           line + size, size);
@@ -152,11 +152,9 @@ int probe_args(FILE *in, FILE *out)
     size_t len;
     char *line;
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
         tcall_json v;
-        int r = probe_try(&v, line, len, &tokens);
+        int r = tcall_json_parse(&v, line, len, NULL);
         probe_args_line(v, r, out);
-        free(tokens);
         free(line);
     }
     return 0;

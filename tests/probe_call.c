@@ -21,12 +21,12 @@ tcall_tool *probe_tools(tcall_json list, size_t *count)
         list = tcall_json_get(list, "tools");
     tools =
         (tcall_tool *)calloc((size_t)tcall_json_count(list) + 1, sizeof *tools);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v)) {
         tcall_json schema = tcall_json_get(v, "parameters");
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");
         tools[n].description =
             tcall_json_string(tcall_json_get(v, "description"), NULL);
-        tools[n].parameters = schema.tok ? probe_text(schema) : NULL;
+        tools[n].parameters = schema.at ? probe_text(schema) : NULL;
         tools[n].strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
         tools[n].permissions = TCALL_READ;
         tools[n].run = probe_echo;
@@ -75,8 +75,7 @@ int probe_call(const char *path, FILE *in, FILE *out)
     static char report[1 << 16];
     size_t len, count, size = (size_t)64 << 20;
     char *text = probe_file(path, &len), *line;
-    tcall_tok *tokens;
-    tcall_tool *tools = probe_tools(probe_parse(text, len, &tokens), &count);
+    tcall_tool *tools = probe_tools(probe_parse(text, len), &count);
     tcall_writer faults;
     tcall_desc desc;
     tcall tc;
@@ -91,13 +90,11 @@ int probe_call(const char *path, FILE *in, FILE *out)
     desc.report = &faults;
     ready = tcall_init(&tc, &desc);
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *t;
-        tcall_json v = probe_parse(line, len, &t);
+        tcall_json v = probe_parse(line, len);
         tcall_str all;
         all.ptr = report;
         all.len = faults.fill;
         probe_call_line(&tc, ready, all, v, out);
-        free(t);
         free(line);
     }
     return 0;

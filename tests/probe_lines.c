@@ -44,21 +44,11 @@ char *probe_file(const char *path, size_t *len)
     return text;
 }
 
-/* Parses text in place; the tokens are the caller's to free. An error leaves a
- * missing value. */
-int probe_try(tcall_json *v, char *text, size_t len, tcall_tok **tokens)
-{
-    size_t need = 0;
-    tcall_json_parse(v, text, len, NULL, 0, &need);
-    *tokens = (tcall_tok *)malloc((need + 1) * sizeof **tokens);
-    return tcall_json_parse(v, text, len, *tokens, need, &need);
-}
-
-/* The same; bad input of the probe itself ends it. */
-tcall_json probe_parse(char *text, size_t len, tcall_tok **tokens)
+/* Parses text in place; bad input of the probe itself ends it. */
+tcall_json probe_parse(char *text, size_t len)
 {
     tcall_json v;
-    int r = probe_try(&v, text, len, tokens);
+    int r = tcall_json_parse(&v, text, len, NULL);
     if (r < 0) {
         fprintf(stderr, "probe: input is not JSON: %s\n", tcall_error_code(r));
         exit(2);

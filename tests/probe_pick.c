@@ -10,10 +10,10 @@ static const char *probe_join(tcall_json list)
     size_t len = 1;
     if (tcall_json_type(list) != TCALL_ARRAY)
         return tcall_json_string(list, NULL);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v))
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v))
         len += tcall_json_str(v).len + 1;
     text = (char *)calloc(len, 1);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v)) {
         strcat(text, tcall_json_string(v, ""));
         strcat(text, " ");
     }
@@ -29,7 +29,7 @@ static void probe_pick_tools(tcall *tc, tcall_json list, size_t size)
     tc->desc.tools = tools;
     tc->desc.tool_count = n;
     tc->desc.allow = TCALL_READ;
-    for (v = tcall_json_first(v), n = 0; v.tok; v = tcall_json_next(v), n++) {
+    for (v = tcall_json_first(v), n = 0; v.at; v = tcall_json_next(v), n++) {
         tools[n].title = tcall_json_string(tcall_json_get(v, "title"), NULL);
         tools[n].tags = probe_join(tcall_json_get(v, "tags"));
     }
@@ -76,18 +76,15 @@ static void probe_pick_line(tcall *tc, tcall_json in, FILE *out)
 int probe_pick(int argc, char **argv, FILE *in, FILE *out)
 {
     size_t len, size = (size_t)64 << 20;
-    tcall_tok *tokens;
     tcall tc;
     char *line = probe_line(in, &len);
     if (argc > 0)
         size = (size_t)atol(argv[0]);
     if (!line)
         return 0;
-    probe_pick_tools(&tc, probe_parse(line, len, &tokens), size);
+    probe_pick_tools(&tc, probe_parse(line, len), size);
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *t;
-        probe_pick_line(&tc, probe_parse(line, len, &t), out);
-        free(t);
+        probe_pick_line(&tc, probe_parse(line, len), out);
         free(line);
     }
     return 0;

@@ -174,10 +174,8 @@ int probe_read(int argc, char **argv, FILE *in, FILE *out)
             size = strtoul(argv[i + 1], NULL, 10);
     }
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        tcall_json v = probe_parse(line, len, &tokens);
+        tcall_json v = probe_parse(line, len);
         probe_read_body(provider, v, split, size, out);
-        free(tokens);
         free(line);
     }
     return 0;

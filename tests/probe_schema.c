@@ -15,7 +15,7 @@ static int probe_compile(tcall_schema *s, tcall_str text, tcall_draft draft,
 
 /* Text of a schema and its value: one line of output. unread: 0, or why there
  * is neither. */
-static void probe_verdict(tcall_writer *w, tcall_str text, tcall_json data,
+static void probe_verdict(tcall_writer *w, tcall_str text, tcall_tree_ data,
                           tcall_draft draft, int unread)
 {
     enum { FRAMES = 1 << 16 };
@@ -59,19 +59,22 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
 {
     static const char *const drafts[] = {"draft2020-12", "draft2019-09",
                                          "draft7", "draft6", "draft4"};
-    tcall_tok *tokens;
     tcall_json v;
-    int unread = probe_try(&v, line, len, &tokens);
+    int unread = tcall_json_parse(&v, line, len, NULL);
     const char *name = tcall_json_string(tcall_json_get(v, "draft"), "");
     char *text = probe_text(tcall_json_get(v, "schema")), *answer;
+    char *data = probe_text(tcall_json_get(v, "data"));
+    size_t tokens = strlen(data) + 1;
+    tcall_tok_ *tok = (tcall_tok_ *)malloc(tokens * sizeof *tok);
+    tcall_tree_ tree;
     tcall_writer w;
     int draft = 4, pass;
+    tcall_tree_parse_(&tree, data, tokens - 1, tok, tokens, NULL);
     while (draft > 0 && strcmp(name, drafts[draft]) != 0)
         draft--;
     for (pass = 0, answer = NULL;; pass++) {
         tcall_writer_init(&w, answer, pass ? w.len : 0);
-        probe_verdict(&w, tcall_str_of(text), tcall_json_get(v, "data"),
-                      (tcall_draft)draft, unread);
+        probe_verdict(&w, tcall_str_of(text), tree, (tcall_draft)draft, unread);
         if (pass)
             break;
         answer = (char *)malloc(w.len + 1);
@@ -79,8 +82,9 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     fwrite(answer, 1, w.fill, out);
     fputc('\n', out);
     free(answer);
+    free(data);
+    free(tok);
     free(text);
-    free(tokens);
 }
 
 int probe_schema(FILE *in, FILE *out)

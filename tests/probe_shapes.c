@@ -160,8 +160,7 @@ int probe_told(FILE *in, FILE *out)
     if (tcall_init(&tc, &desc) < 0)
         return 2;
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        tcall_json v = probe_parse(line, len, &tokens);
+        tcall_json v = probe_parse(line, len);
         tcall_str text = tcall_json_str(tcall_json_get(v, "input"));
         tcall_str name = tcall_json_str(tcall_json_get(v, "tool"));
         tcall_writer w;
@@ -172,7 +171,6 @@ int probe_told(FILE *in, FILE *out)
         probe_told_call(&w, &tc, name, text);
         tcall_write_close(&w, '}');
         fprintf(out, "%.*s\n", (int)w.fill, answer);
-        free(tokens);
         free(line);
     }
     return 0;

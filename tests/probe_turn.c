@@ -94,7 +94,7 @@ typedef struct conversation {
 static tcall_json take(tcall_json *next)
 {
     tcall_json now = *next, after = tcall_json_next(now);
-    if (after.tok)
+    if (after.at)
         *next = after;
     return now;
 }
@@ -122,7 +122,7 @@ static void write_call(tcall_writer *w, const tcall_call *call, tcall_json args)
     write_member(w, "tool",
                  call->tool ? tcall_str_of(call->tool->name) : call->name);
     tcall_write_key(w, "arguments");
-    if (args.tok)
+    if (args.at)
         tcall_write_json(w, args);
     else
         tcall_write_str(w, call->arguments);
@@ -161,9 +161,9 @@ static int answer_run(tcall_ctx *cx, tcall_json entry, tcall_writer *out)
         return tcall_retry_after(cx, (uint32_t)retry, "come back later");
     tcall_write_text(
         out,
-        tcall_json_string(fail.tok ? fail : tcall_json_get(entry, "text"), ""));
+        tcall_json_string(fail.at ? fail : tcall_json_get(entry, "text"), ""));
     show(cx, tcall_json_int(tcall_json_get(entry, "images"), 0));
-    return fail.tok ? TCALL_E_FAILED : TCALL_OK;
+    return fail.at ? TCALL_E_FAILED : TCALL_OK;
 }
 
 static int run_tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -176,7 +176,7 @@ static int run_tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         play->begun = false;
         return cx->stop;
     }
-    if (again.tok) {
+    if (again.at) {
         if (!play->begun)
             play->again = tcall_json_int(again, 0);
         play->begun = play->again-- > 0;
@@ -187,7 +187,7 @@ static int run_tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_write_open(runs, '{');
     write_call(runs, cx->call, args);
     tcall_write_close(runs, '}');
-    if (play->next.tok)
+    if (play->next.at)
         return answer_run(cx, take(&play->next), out);
     tcall_write_json(out, args);
     return TCALL_OK;
@@ -197,9 +197,9 @@ static int run_tool(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static void write_members(tcall_writer *w, tcall_json object, tcall_json but)
 {
     tcall_json v;
-    for (v = tcall_json_first(object); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
         const char *key = tcall_json_key(v).ptr;
-        if (tcall_json_get(but, key).tok)
+        if (tcall_json_get(but, key).at)
             continue;
         tcall_write_key(w, key);
         tcall_write_json(w, v);
@@ -212,7 +212,7 @@ static int inject(tcall_ctx *cx, void *user)
     conversation *c = (conversation *)user;
     tcall_json secret = part_of(c, cx->call->tool)->secret, none = {0};
     tcall_writer *w = &c->body.out;
-    if (!secret.tok)
+    if (!secret.at)
         return TCALL_OK;
     growing_begin(&c->body);
     tcall_write_open(w, '{');
@@ -284,7 +284,7 @@ static int canned_open(void *user, const tcall_request *request,
     tcall_str seconds, again;
     (void)request;
     c->answer = c->next_answer;
-    if (!c->answer.tok)
+    if (!c->answer.at)
         return TCALL_E_CONNECT;
     after = tcall_json_next(c->answer);
     c->next_answer = after;
@@ -320,7 +320,7 @@ static int canned_read(void *user, char *bytes, size_t cap)
 static void canned_close(void *user)
 {
     conversation *c = (conversation *)user;
-    if (c->answer.tok && c->body.len)
+    if (c->answer.at && c->body.len)
         tcall_write_verbatim(&c->list[REQUESTS].out, growing_str(&c->body));
 }
 
@@ -344,7 +344,7 @@ static unsigned permissions(tcall_json list)
                                         "actuate"};
     unsigned bits = 0, i;
     tcall_json v;
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v))
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v))
         for (i = 0; i < 5; i++)
             if (strcmp(tcall_json_string(v, ""), names[i]) == 0)
                 bits |= 1u << i;
@@ -358,7 +358,7 @@ static uint16_t roles(conversation *c, tcall_json list)
     tcall_json v;
     if (tcall_json_type(list) == TCALL_NUMBER)
         return (uint16_t)tcall_json_int(list, 0);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v)) {
         const char *name = tcall_json_string(v, "");
         for (i = 0; i < MAX_NAMES - 1; i++) {
             if (!c->names[i])
@@ -381,7 +381,7 @@ static uint8_t no_schema_mode(const char *mode)
 /* A schema as text, NULL where there is none. */
 static const char *schema_text(tcall_json schema)
 {
-    return schema.tok ? probe_text(schema) : NULL;
+    return schema.at ? probe_text(schema) : NULL;
 }
 
 static void read_tool(conversation *c, tcall_tool *tool, part *play,
@@ -418,7 +418,7 @@ static void read_tools(conversation *c, tcall_json list)
     tcall_tool *tools = (tcall_tool *)calloc(count + 1, sizeof *tools);
     tcall_json v;
     c->parts = (part *)calloc(count + 1, sizeof *c->parts);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v), n++)
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v), n++)
         read_tool(c, &tools[n], &c->parts[n], v);
     c->desc.tools = tools;
     c->desc.tool_count = count;
@@ -444,8 +444,8 @@ static void read_descs(conversation *c, tcall_json in)
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
     desc->roles = roles(c, tcall_json_get(in, "roles"));
     desc->strict_json = desc->strict_types = strict;
-    desc->approve = c->approve.tok ? approve : NULL;
-    desc->repair = c->repair.tok ? repair : NULL;
+    desc->approve = c->approve.at ? approve : NULL;
+    desc->repair = c->repair.at ? repair : NULL;
     desc->on_event = on_event;
     desc->now_ms = canned_now;
     desc->hooks = &c->inject;
@@ -504,7 +504,7 @@ static int go_on(conversation *c, bool save)
 {
     int error = TCALL_E_AGAIN, steps;
     for (steps = 0; steps < MAX_STEPS; steps++) {
-        bool more = tcall_json_next(c->approve).tok != NULL && !save;
+        bool more = tcall_json_next(c->approve).at != NULL && !save;
         if (steps + 1 == c->cancel_at)
             tcall_agent_cancel(&c->agent);
         error = tcall_agent_step(&c->agent);
@@ -526,7 +526,7 @@ static bool look_at_plan(conversation *c, int count, tcall_json *result)
     for (index = 0; index < count; index++) {
         tcall_agent_call(&c->agent, index, &call);
         tcall_write_provenance(&c->list[PROVENANCE].out, &c->tc, &call);
-        if (result->tok &&
+        if (result->at &&
             tcall_agent_result(&c->agent, &call, tcall_json_str(*result),
                                false) == TCALL_OK) {
             given++;
@@ -544,12 +544,12 @@ static int listed(const conversation *c, tcall_json list, tcall_picked *picks)
     tcall_json v;
     int count = 0;
     memset(picks, 0, TCALL_AGENT_PICKS * sizeof *picks);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v)) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v)) {
         tool = tcall_find(&c->tc, tcall_json_str(v));
         if (tool && count < TCALL_AGENT_PICKS)
             picks[count++].index = (uint16_t)(tool - c->tc.desc.tools);
     }
-    return list.tok ? count : -1;
+    return list.at ? count : -1;
 }
 
 static int plan_turn(conversation *c, tcall_json in, tcall_str user)
@@ -577,7 +577,7 @@ static int take_turn(conversation *c, tcall_json in, bool plan)
         c->agent_desc.provider = probe_provider(provider);
         error = tcall_agent_use(&c->agent, &c->agent_desc);
     }
-    for (; image.tok && error == TCALL_OK; image = tcall_json_next(image))
+    for (; image.at && error == TCALL_OK; image = tcall_json_next(image))
         error =
             tcall_agent_show(&c->agent, "image/jpeg", tcall_json_str(image));
     if (error == TCALL_OK && plan)
@@ -699,7 +699,7 @@ static void converse(tcall_json in, FILE *out)
         c.agent_desc.pick_opts = &opts;
     ready = start(&c);
     t = tcall_json_first(tcall_json_get(in, "turns"));
-    for (; t.tok; t = tcall_json_next(t))
+    for (; t.at; t = tcall_json_next(t))
         turn(&c, t, plan, ready, out);
     free_all(&c);
 }
@@ -709,10 +709,8 @@ int probe_turn(FILE *in, FILE *out)
     char *line;
     size_t len;
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        converse(probe_parse(line, len, &tokens), out);
+        converse(probe_parse(line, len), out);
         fflush(out);
-        free(tokens);
         free(line);
     }
     return 0;

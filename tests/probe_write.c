@@ -9,12 +9,12 @@ static tcall_tool *probe_write_tools(tcall_json list, size_t *count)
     tcall_json v;
     tcall_tool *tools =
         (tcall_tool *)calloc((size_t)tcall_json_count(list) + 1, sizeof *tools);
-    for (v = tcall_json_first(list); v.tok; v = tcall_json_next(v), n++) {
+    for (v = tcall_json_first(list); v.at; v = tcall_json_next(v), n++) {
         tcall_json schema = tcall_json_get(v, "parameters");
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");
         tools[n].description =
             tcall_json_string(tcall_json_get(v, "description"), NULL);
-        tools[n].parameters = schema.tok ? probe_text(schema) : NULL;
+        tools[n].parameters = schema.at ? probe_text(schema) : NULL;
         tools[n].strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
     }
     *count = n;
@@ -63,9 +63,9 @@ static const char *probe_write_talk(tcall_chat *chat,
 {
     const char *system = NULL;
     tcall_json m, c;
-    for (m = tcall_json_first(messages); m.tok; m = tcall_json_next(m)) {
+    for (m = tcall_json_first(messages); m.at; m = tcall_json_next(m)) {
         const char *role = tcall_json_string(tcall_json_get(m, "role"), "");
-        bool text = tcall_json_get(m, "text").tok != NULL;
+        bool text = tcall_json_get(m, "text").at != NULL;
         if (strcmp(role, "system") == 0)
             system = tcall_json_string(tcall_json_get(m, "text"), NULL);
         else if (strcmp(role, "user") == 0)
@@ -80,7 +80,7 @@ static const char *probe_write_talk(tcall_chat *chat,
         else if (text)
             probe_write_item(chat, TCALL_ITEM_TEXT, m, "", "text");
         c = tcall_json_first(tcall_json_get(m, "calls"));
-        for (; c.tok; c = tcall_json_next(c))
+        for (; c.at; c = tcall_json_next(c))
             probe_write_item(chat, TCALL_ITEM_CALL, c, "id", "arguments");
     }
     return system;
@@ -161,10 +161,8 @@ int probe_write(int argc, char **argv, FILE *in, FILE *out)
     size_t len;
     (void)argc;
     while ((line = probe_line(in, &len)) != NULL) {
-        tcall_tok *tokens;
-        tcall_json v = probe_parse(line, len, &tokens);
+        tcall_json v = probe_parse(line, len);
         probe_write_line(provider, v, out, 4 * len + 4096);
-        free(tokens);
         free(line);
     }
     return 0;

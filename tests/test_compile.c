@@ -4,6 +4,11 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
+#include <float.h>
+#include <limits.h>
+#include <string.h>
+
+#include "../src/rows.c"
 #include "../src/compile.c"
 #endif
 
@@ -75,6 +80,22 @@ static const char *const schemas[] = {
     "\"p12\":{},\"p13\":{},\"p14\":{},\"p15\":{},\"p16\":{},\"p17\":{}},"
     "\"required\":[\"p17\",\"p01\"],\"items\":{\"$ref\":\"#/properties/p17\"}}",
     "\t{ \"type\" : \"object\" ,\n \"properties\" : { \"a\" : { } } } \r\n",
+    "{\"oneOf\":[{\"anyOf\":[{\"allOf\":[{\"not\":{\"$ref\":\"#/$defs/a\"}}]}]}],"
+    "\"$defs\":{\"a\":{\"minimum\":1},\"b\":false}}",
+    "{\"definitions\":{\"a\":{\"definitions\":{\"b\":{\"type\":\"null\"}}}},"
+    "\"items\":{\"$ref\":\"#/definitions/a/definitions/b\"}}",
+    "{\"items\":{\"$ref\":\"#/if\"},\"if\":{\"minItems\":1},\"then\":{\"$ref\":"
+    "\"#/contains\"},\"contains\":{\"$ref\":\"#/propertyNames\"},"
+    "\"propertyNames\":{\"maxLength\":3}}",
+    "{\"maxLength\":0,\"minLength\":1e2,\"maximum\":1E-400,\"minimum\":-0}",
+    "{\"const\":\"\\ud83d\\ude00\",\"enum\":[[[[[]]]],null]}",
+    "{\"description\":\"a } ] \\\" b\",\"title\":\"\\\\\",\"type\":\"string\"}",
+    "{\"$schema\":\"http://json-schema.org/draft-07/schema\",\"dependencies\":"
+    "{\"a\":{\"$ref\":\"#/dependencies/b\"},\"b\":{\"required\":[\"c\"]},"
+    "\"c\":[\"d\"]},\"items\":[true],\"$comment\":1}",
+    "{\"properties\":{\"a\":{\"properties\":{\"a\":{\"properties\":{\"a\":"
+    "{\"properties\":{\"a\":{\"type\":[\"boolean\"]}}}},\"required\":[\"a\"]}}}}}",
+    "{\"additionalProperties\":{\"$ref\":\"#\"},\"minProperties\":1}",
 #ifndef TOOLCALL_NO_PATTERN
     "{\"pattern\":\"^a+$\"}",
     "{\"pattern\":\"\\\\d{2,5}\",\"type\":\"string\",\"maxLength\":9}",
@@ -206,6 +227,13 @@ static const struct {
      "/type: keyword with escapes \"t\\u0079pe\"; write it plainly"},
     {TCALL_DRAFT_2020, "{\"minimum\":1,\"minimum\":2}",
      "/minimum: keyword given twice \"minimum\"; keep one"},
+    {TCALL_DRAFT_2019,
+     "{\"dependentRequired\":{},\"dependencies\":{},"
+     "\"dependentRequired\":{}}",
+     "/dependentRequired: keyword given twice \"dependentRequired\"; keep "
+     "one"},
+    {TCALL_DRAFT_2020, "{\"minimum\":5x}",
+     "a comma is missing between two values"},
     {TCALL_DRAFT_2020, "{\"type\":\"null\",\"type\":\"null\"}",
      "/type: keyword given twice \"type\"; keep one"},
     {TCALL_DRAFT_2020, "{\"properties\":{\"a\":{},\"b\":{},\"\\u0061\":{}}}",
@@ -285,6 +313,75 @@ static void test_refusals(void)
     }
 }
 
+/* ---- nodes ---- */
+
+/* What the machine need not look up is marked. */
+static void test_nodes(void)
+{
+    const char *text =
+        "{\"required\":[\"b\",\"\\u0061\"],\"maximum\":70000,\"minimum\":-7,"
+        "\"properties\":{\"a\":{},\"\\u0062\":{\"type\":\"null\"},\"\xC3\xA9\":"
+        "false},\"type\":[\"object\",\"integer\"]}";
+    const tcall_row *row;
+    run r;
+    run_begin(&r, text, strlen(text));
+    run_whole(&r, TCALL_DRAFT_2020);
+    CHECK(r.result > 0 && r.schema.width == 1);
+    CHECK(r.schema.root->types == (TCALL_SHAPE_OBJECT | TCALL_SHAPE_INTEGER));
+    CHECK(r.schema.root->flags == TCALL_NODE_FIELDS_);
+    row = r.schema.root->rows;
+    CHECK(row->on == TCALL_ON_PROPERTIES_ && row->count == 3 && !row->flags);
+    CHECK(row->of.members[0].node.digits == 3);
+    CHECK(row->of.members[0].node.flags == TCALL_NODE_MUST_);
+    CHECK(row->of.members[1].node.digits == 0);
+    CHECK(row->of.members[1].node.flags == TCALL_NODE_MUST_);
+    CHECK(row->of.members[1].node.types == TCALL_SHAPE_NULL);
+    CHECK(row->of.members[2].node.digits == 4 &&
+          !row->of.members[2].node.flags && !row->of.members[2].node.types);
+    row++;
+    CHECK(row->on == TCALL_ON_MINIMUM_ && row->flags == TCALL_ROW_SMALL_ &&
+          (int16_t)row->count == -7);
+    row++;
+    CHECK(row->on == TCALL_ON_MAXIMUM_ && !row->flags);
+    CHECK(strncmp(row->of.text, "70000", 5) == 0);
+    row++;
+    CHECK(row->on == TCALL_ON_REQUIRED_ && row->count == 2 &&
+          row->flags & TCALL_ROW_MUSTS_ && row->flags & TCALL_ROW_LAST_);
+    run_end(&r);
+}
+
+/* Each keyword is known: null is the value of none that checks its value. */
+static void test_keywords(void)
+{
+    static const char *const words[] = {
+#define TCALL_X_(NAME, keyword, begins) keyword,
+        TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+    };
+    char text[60];
+    size_t i;
+    for (i = 0; i < sizeof words / sizeof *words; i++) {
+        const char *word = words[i];
+        bool any = strcmp(word, "const") == 0 || strcmp(word, "$id") == 0 ||
+                   strcmp(word, "id") == 0;
+        run r;
+        run_begin(&r, text, (size_t)sprintf(text, "{\"%s\":null}", word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(any ? r.result > 0 : r.result == TCALL_E_SCHEMA);
+        run_end(&r);
+        run_begin(&r, text,
+                  (size_t)sprintf(text, "{\"%.*s\":null}",
+                                  (int)strlen(word) - 1, word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(r.result > 0);
+        run_end(&r);
+        run_begin(&r, text, (size_t)sprintf(text, "{\"%s_\":null}", word));
+        run_whole(&r, TCALL_DRAFT_2020);
+        CHECK(r.result > 0);
+        run_end(&r);
+    }
+}
+
 /* Wrong JSON is refused, cut at each byte; nothing is read beyond it. */
 static void test_cut(void)
 {
@@ -335,24 +432,96 @@ static void test_memory(void)
     }
 }
 
+#ifndef TEST_LINKED
+/* Whether a value is right. */
+static int verdict(const tcall_schema *schema, const char *value)
+{
+    static char text[200];
+    static void *arena[600];
+    tcall_machine_desc desc;
+    tcall_machine machine;
+    memset(&desc, 0, sizeof desc);
+    desc.target.node = schema->root;
+    desc.target.rows = &tcall_schema_rows;
+    desc.text = text;
+    desc.size = sizeof text;
+    desc.arena = arena;
+    desc.arena_size = sizeof arena;
+    tcall_machine_init(&machine, &desc);
+    tcall_machine_feed(&machine, value, strlen(value));
+    return tcall_machine_end(&machine);
+}
+
+/* Nodes that were moved to the end mean the same, and what is around them
+ * nothing. */
+static void test_end(void)
+{
+    static const char *const values[] = {
+        "null",
+        "5",
+        "-7.5",
+        "\"aab\"",
+        "[]",
+        "[1,\"a\",{}]",
+        "{}",
+        "{\"a\":null,\"b\":null}",
+        "{\"a\":1,\"kids\":[{\"kids\":5}]}",
+        "{\"c\":\"x\",\"p17\":0,\"p01\":1,\"type\":2}"};
+    size_t i, k;
+    for (i = 0; i < SCHEMAS; i += CHECK_EVERY) {
+        bool same = true;
+        tcall_schema moved;
+        char *mem;
+        run r;
+        int used;
+        run_begin(&r, schemas[i], strlen(schemas[i]));
+        run_whole(&r, TCALL_DRAFT_2020);
+        mem = (char *)block(r.schema.need + 16);
+        CHECK(tcall_schema_compile_end_(&moved, r.text, mem,
+                                        r.schema.need - 1) == TCALL_E_MEMORY);
+        used =
+            tcall_schema_compile_end_(&moved, r.text, mem, r.schema.need + 11);
+        CHECK(used > 0 && (size_t)used < (size_t)r.result + sizeof(void *));
+        memset(mem, 0xA5, r.schema.need + 11 - (size_t)used);
+        for (k = 0; k < sizeof values / sizeof *values; k++)
+            same = same &&
+                   verdict(&r.schema, values[k]) == verdict(&moved, values[k]);
+        CHECK(same);
+        free(mem);
+        run_end(&r);
+    }
+}
+#endif
+
 /* ---- growth ---- */
 
-/* Writes a schema with count parts of a kind. */
+/* Writes a part; @ is a number, & another. */
+static char *put(char *to, const char *part, int number, int other)
+{
+    for (; *part; part++)
+        if (*part == '@' || *part == '&')
+            to += sprintf(to, "%d", *part == '@' ? number : other);
+        else
+            *to++ = *part;
+    *to = 0;
+    return to;
+}
+
+/* Writes a schema with count parts of a kind, in order or not. */
 static char *many(const char *begin, const char *part, const char *end,
                   int count, int shuffle)
 {
     size_t size =
         strlen(begin) + strlen(end) + 1 + (size_t)count * (strlen(part) + 12);
-    char *text = (char *)block(size), *to = text;
+    char *text = (char *)block(size), *to = put(text, begin, 0, 0);
     int i;
-    to += sprintf(to, "%s", begin);
     for (i = 0; i < count; i++) {
         int name = shuffle ? (int)((long)i * 7919 % count) : i;
         if (i)
             *to++ = ',';
-        to += sprintf(to, part, name, (name + shuffle) % count);
+        to = put(to, part, name, (name + shuffle) % count);
     }
-    sprintf(to, "%s", end);
+    put(to, end, 0, 0);
     return text;
 }
 
@@ -378,19 +547,19 @@ static void test_growth(void)
     char text[2000], *to = text;
     int i;
     /* names in order and not, and found again */
-    CHECK(ends(many("{\"properties\":{", "\"p%d\":{\"type\":\"string\"}", "}}",
+    CHECK(ends(many("{\"properties\":{", "\"p@\":{\"type\":\"string\"}", "}}",
                     10000, 0),
                NULL));
-    CHECK(ends(many("{\"properties\":{", "\"p%d\":{}",
+    CHECK(ends(many("{\"properties\":{", "\"p@\":{}",
                     "},\"required\":[\"p5\",\"p3\"]}", 10000, 1),
                NULL));
     CHECK(ends(many("{\"$defs\":{",
-                    "\"d%d\":{\"items\":{\"$ref\":\"#/$defs/d%d\"}}",
+                    "\"d@\":{\"items\":{\"$ref\":\"#/$defs/d&\"}}",
                     "},\"$ref\":\"#/$defs/d7\"}", 10000, 0),
                NULL));
     CHECK(ends(many("{\"$defs\":{",
-                    "\"d%d\":{\"items\":{\"$ref\":\"#/$defs/d%d\"}}", "}}",
-                    10000, 1),
+                    "\"d@\":{\"items\":{\"$ref\":\"#/$defs/d&\"}}", "}}", 10000,
+                    1),
                NULL));
     /* a chain, forth and back, is no circle */
     for (i = 0; i < 2; i++) {
@@ -406,9 +575,9 @@ static void test_growth(void)
                 900);
         CHECK(ends(chain, "too many alternatives at one value"));
     }
-    CHECK(ends(many("{\"$defs\":{", "\"d%d\":{\"$ref\":\"#/$defs/d%d\"}", "}}",
-                    3000, 1),
-               "$ref that leads to itself"));
+    CHECK(ends(
+        many("{\"$defs\":{", "\"d@\":{\"$ref\":\"#/$defs/d&\"}", "}}", 3000, 1),
+        "$ref that leads to itself"));
     /* fans of $refs: 2 to the 30th */
     to += sprintf(to, "{\"$ref\":\"#/$defs/d30\",\"$defs\":{\"d0\":{}");
     for (i = 1; i <= 30; i++)
@@ -421,11 +590,11 @@ static void test_growth(void)
     memcpy(to, text, sizeof text);
     CHECK(ends(to, "too many alternatives at one value"));
     /* too many, and too many schemas */
-    CHECK(ends(many("{\"anyOf\":[", "{\"const\":%d}", "]}", 1000, 0), NULL));
-    CHECK(ends(many("{\"anyOf\":[", "{\"const\":%d}", "]}", 1100, 0),
+    CHECK(ends(many("{\"anyOf\":[", "{\"const\":@}", "]}", 1000, 0), NULL));
+    CHECK(ends(many("{\"anyOf\":[", "{\"const\":@}", "]}", 1100, 0),
                "too many alternatives at one value"));
-    CHECK(ends(many("{\"properties\":{", "\"%d\":true", "}}", 70000, 0),
-               "too many members"));
+    CHECK(ends(many("{\"properties\":{", "\"@\":true", "}}", 70000, 0),
+               "too many schemas"));
 }
 
 /* ---- random bytes ---- */
@@ -498,8 +667,13 @@ FUZZ(schemas, (void)0, holds)
 int main(void)
 {
     test_refusals();
+    test_nodes();
+    test_keywords();
     test_cut();
     test_memory();
+#ifndef TEST_LINKED
+    test_end();
+#endif
     test_growth();
     test_random();
     return check_sum("compile");

@@ -51,10 +51,9 @@ static double of_bits(uint64_t bits)
 static bool read_json(const char *number, double *out)
 {
     static char text[2000];
-    tcall_tok tokens[3];
     tcall_json value;
-    size_t need, len = (size_t)sprintf(text, "{\"n\":%s}", number);
-    if (tcall_json_parse(&value, text, len, tokens, 3, &need) < 0)
+    size_t len = (size_t)sprintf(text, "{\"n\":%s}", number);
+    if (tcall_json_parse(&value, text, len, NULL) < 0)
         return false;
     value = tcall_json_get(value, "n");
     *out = tcall_json_double(value, 1);

@@ -78,15 +78,13 @@ static tcall_str slice(const char *bytes, size_t len)
 static bool is_json(tcall_str text)
 {
     static char copy[1 << 16];
-    static tcall_tok tokens[1 << 13];
     tcall_json value;
     if (!text.len)
         return false;
-    if (text.len > sizeof copy)
+    if (text.len >= sizeof copy)
         return true;
     memcpy(copy, text.ptr, text.len);
-    return tcall_json_parse(&value, copy, text.len, tokens,
-                            sizeof tokens / sizeof *tokens, NULL) >= 0;
+    return tcall_json_parse(&value, copy, text.len, NULL) >= 0;
 }
 
 /* A secret that a hook gives to the tool, and to nobody else. */
@@ -343,7 +341,7 @@ static void check_run(const tcall_ctx *cx, tcall_json args)
         FINDING(!numbered[k].done || call->tool->idempotent ||
                 call->tool->permissions == TCALL_READ);
     }
-    total.secrets += tcall_json_get(args, "key").tok != NULL;
+    total.secrets += tcall_json_get(args, "key").at != NULL;
     check_secret(call->arguments);
     FINDING(call->validated && !call->incomplete && n >= 0 && n <= 9);
     FINDING(!call->tool->confirm || call->approved);

@@ -274,7 +274,7 @@ static void see(tcall_json v)
     tcall_json function = tcall_json_get(v, "function"), inner;
     if (tcall_json_type(v) < TCALL_ARRAY)
         return;
-    if (tcall_json_get(function, "arguments").tok)
+    if (tcall_json_get(function, "arguments").at)
         see_call(v, member(v, "id"), tcall_json_get(function, "arguments"));
     else if (role && strcmp(role, "tool") == 0)
         see_result(member(v, "tool_call_id"), member(v, "content"));
@@ -291,26 +291,24 @@ static void see(tcall_json v)
     else if (type && strcmp(type, "function_result") == 0)
         see_result(member(v, "call_id"), member(v, "result"));
     inner = tcall_json_get(v, "functionCall");
-    if (inner.tok)
+    if (inner.at)
         see_call(v, member(inner, "id"), tcall_json_get(inner, "args"));
     inner = tcall_json_get(v, "functionResponse");
-    if (inner.tok)
+    if (inner.at)
         see_result(member(inner, "id"),
                    member(tcall_json_get(inner, "response"), "output"));
-    for (v = tcall_json_first(v); v.tok; v = tcall_json_next(v))
+    for (v = tcall_json_first(v); v.at; v = tcall_json_next(v))
         see(v);
 }
 
 static void check_request(void)
 {
-    static char text[sizeof request];
-    static tcall_tok tokens[1 << 14];
+    static char text[sizeof request + 1];
     tcall_json root;
     requests++;
     memcpy(text, request, request_len);
     memset(&seen, 0, sizeof seen);
-    if (tcall_json_parse(&root, text, request_len, tokens,
-                         TCALL_ARRAY_LEN(tokens), NULL) < 0) {
+    if (tcall_json_parse(&root, text, request_len, NULL) < 0) {
         finds(false, "no JSON");
         return;
     }

@@ -309,14 +309,13 @@ static int two_rounds(unsigned *connects)
  * long it was? */
 static bool is_result_sent(size_t *kept)
 {
-    static tcall_tok tok[200];
     const char *length = strstr(sent, "Content-Length: "), *text;
     char *body = strstr(sent, "\r\n\r\n");
     char cut[80];
     tcall_json v;
 
     if (!length || !body || strlen(body += 4) != (size_t)atol(length + 16) ||
-        tcall_json_parse(&v, body, strlen(body), tok, COUNT(tok), NULL) < 0)
+        tcall_json_parse(&v, body, strlen(body), NULL) < 0)
         return false;
     v = tcall_json_get(v, "messages");
     v = tcall_json_at(v, tcall_json_count(v) - 1);

@@ -16,9 +16,9 @@ typedef struct run {
     tcall_schema schema;
     tcall_check check;
     tcall_validation_error faults[8];
-    tcall_json value;
+    tcall_tree_ value;
     char *text, *out;
-    tcall_tok *tok;
+    tcall_tok_ *tok;
     void *program, *frames;
     int compiled, result;
 } run;
@@ -36,9 +36,9 @@ static void run_value(run *r, const char *value)
     size_t len = strlen(value), need = 0;
     r->text = (char *)block(len + 1);
     memcpy(r->text, value, len + 1);
-    tcall_json_parse(&r->value, r->text, len, NULL, 0, &need);
-    r->tok = (tcall_tok *)block(need * sizeof *r->tok);
-    if (tcall_json_parse(&r->value, r->text, len, r->tok, need, &need) < 0) {
+    tcall_tree_parse_(&r->value, r->text, len, NULL, 0, &need);
+    r->tok = (tcall_tok_ *)block(need * sizeof *r->tok);
+    if (tcall_tree_parse_(&r->value, r->text, len, r->tok, need, &need) < 0) {
         printf("not JSON: %s\n", value);
         exit(2);
     }
@@ -112,7 +112,7 @@ static void write_coercions(tcall_writer *w, const run *r)
 
 static void write_value(tcall_writer *w, const run *r)
 {
-    tcall_write_json(w, r->value);
+    tcall_write_tree_(w, r->value);
 }
 
 /* 1 valid, 0 invalid, -1 the schema was refused, -2 anything else. */

@@ -164,13 +164,13 @@ static const char *json(char *out, const char *text)
 static void lines(tcall_writer *w, tcall_json errors)
 {
     tcall_json error = tcall_json_first(errors);
-    for (; error.tok; error = tcall_json_next(error)) {
+    for (; error.at; error = tcall_json_next(error)) {
         tcall_str path = tcall_json_str(tcall_json_get(error, "path"));
         tcall_str text = tcall_json_str(tcall_json_get(error, "message"));
         tcall_write_bytes(w, path.ptr, path.len);
         tcall_write_text(w, ": ");
         tcall_write_bytes(w, text.ptr, text.len);
-        if (tcall_json_next(error).tok)
+        if (tcall_json_next(error).at)
             tcall_write_text(w, "\n");
     }
 }
@@ -179,12 +179,13 @@ static bool reads(const row *r, bool quoted)
 {
     static char schema_text[1000], value_text[1000], out[4000], said[2000],
         want[1000];
-    static tcall_tok tok[64], error_tok[256];
+    static tcall_tok_ tok[64];
     static uint64_t program[500], memory[500];
     tcall_schema schema;
     tcall_validation_error errors[4];
     tcall_check check;
-    tcall_json value, list;
+    tcall_tree_ value;
+    tcall_json list;
     tcall_writer w;
     size_t need;
     int i, result;
@@ -193,8 +194,8 @@ static bool reads(const row *r, bool quoted)
     json(want, r->lines);
     if (tcall_schema_compile(&schema, tcall_str_of(schema_text), program,
                              sizeof program, TCALL_DRAFT_2020) < 0 ||
-        tcall_json_parse(&value, value_text, strlen(value_text), tok, 64,
-                         &need) < 0)
+        tcall_tree_parse_(&value, value_text, strlen(value_text), tok, 64,
+                          &need) < 0)
         return false;
     memset(&check, 0, sizeof check);
     check.memory = memory;
@@ -209,7 +210,7 @@ static bool reads(const row *r, bool quoted)
     if (quoted)
         tcall_write_unquote(&w);
     for (i = 0; i <= (int)quoted; i++) { /* a string: the text within */
-        if (tcall_json_parse(&list, out, w.fill, error_tok, 256, &need) < 0)
+        if (tcall_json_parse(&list, out, w.fill, NULL) < 0)
             return false;
         if (quoted && i == 0) {
             tcall_str inner = tcall_json_str(list);

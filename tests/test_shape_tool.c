@@ -287,7 +287,7 @@ static void test_hooks(void)
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     CHECK(tcall_invoke(&tc, &call, &out) == TCALL_OK);
     CHECK(!strncmp(out_text, "Z C 1", 5));
-    CHECK(call.cx.history && call.cx.history->input.tok);
+    CHECK(call.cx.history && call.cx.history->input.at);
     tcall_writer_init(&out, out_text, sizeof out_text - 1);
     tcall_write_provenance(&out, &tc, &call);
     out_text[out.fill] = '\0';
@@ -307,14 +307,15 @@ static void test_hooks(void)
 
 #endif
 
-/* A validator of the user's comes first; the shape decides all the same. */
+/* A validator of the user's may read the arguments, strings of which are
+ * decoded where they lie then; the shape decides all the same. */
 static int agrees(void *user, const tcall_tool *tool, tcall_json args,
                   tcall_writer *why)
 {
+    const char *city = tcall_json_string(tcall_json_get(args, "city"), "");
     (void)user;
-    (void)args;
     if (tool->shape)
-        return TCALL_OK;
+        return strchr(city, '\\') ? TCALL_E_INVALID : TCALL_OK;
     tcall_write_text(why, "no");
     return TCALL_E_INVALID;
 }
@@ -331,6 +332,9 @@ static void test_validator(void)
     CHECK(
         !strcmp(answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"V\"}"),
                 "V C 3"));
+    CHECK(!strcmp(
+        answer(&tc, "weather", "{\"city\":\"\\u0056\",\"unit\":\"celsius\"}"),
+        "V C 3"));
     answer(&tc, "weather", "{\"unit\":\"celsius\",\"city\":\"\"}");
     CHECK(says("/city"));
     answer(&tc, "echo", "{}");

@@ -8,6 +8,7 @@
 #include "../src/agent_loop.c"
 #endif
 #include "check.h"
+#include "fuzz.h"
 #include "wire.h"
 
 static tcall_chat chat;
@@ -431,11 +432,44 @@ static void test_agent(void)
     CHECK(ran == 0);
 }
 
+/* Whatever the text is: texted() sees that nothing is left in the block. */
+static bool holds(const char *in, size_t len)
+{
+    char text[401];
+    size_t i;
+    memcpy(text, in, len);
+    text[len] = 0;
+    for (i = 0; i < 3; i++)
+        texted(i ? &tcall_text_any : &tcall_text_llama, text, "stop", 0,
+               i < 2 ? 4096 : 300);
+    return true;
+}
+
+static const char *const seeds[] = {
+    F "[TOOL_CALLS]f[ARGS]{}<|python_tag|>f.call(x=1)",
+    "[f(a=1, b='x', c=[1])]",
+    "`a` \"" Q "\"\n> x\n```\n" F,
+    "<tool_call>f<arg_key>a</arg_key><arg_value>1</arg_value></tool_call>",
+    "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{}",
+    "<|channel|>commentary to=functions.f json<|message|>{}"};
+
+/* Beginnings of what the fuzzer begins with. */
+static void test_pieces(void)
+{
+    size_t i, n;
+    for (i = 0; i < sizeof seeds / sizeof *seeds; i++)
+        for (n = 0; n <= strlen(seeds[i]); n++)
+            CHECK(holds(seeds[i], n));
+}
+
+FUZZ(seeds, (void)0, holds)
+
 int main(void)
 {
     test_agent();
     test_text_calls();
     test_families();
     test_phantoms();
+    test_pieces();
     return check_sum("test_text_calls");
 }

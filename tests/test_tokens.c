@@ -15,11 +15,11 @@
 #include "jsmn.h"
 #endif
 
-enum { MAX = 4096, TYPE = 7, KEY = 32 }; /* parts of tcall_tok.type */
+enum { MAX = 4096, TYPE = 7, KEY = 32 }; /* parts of tcall_tok_.type */
 static jsmntok_t theirs[MAX];
-static tcall_tok ours[MAX];
+static tcall_tok_ ours[MAX];
 
-static bool same_type(const jsmntok_t *a, const tcall_tok *b)
+static bool same_type(const jsmntok_t *a, const tcall_tok_ *b)
 {
     int type = b->type & TYPE;
     switch (a->type) {

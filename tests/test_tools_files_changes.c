@@ -348,7 +348,6 @@ static void edits(void)
 static bool as_diff(const char *before, const char *after, const char *name)
 {
     static char text[1 << 17], ours[1 << 16], theirs[1 << 16], command[2048];
-    static tcall_tok tok[64];
     tcall_json json;
     tcall_str diff;
     size_t n = 0, got;
@@ -356,7 +355,7 @@ static bool as_diff(const char *before, const char *after, const char *name)
     put(at("before"), before);
     put(at("after"), after);
     strcpy(text, whole);
-    if (tcall_json_parse(&json, text, strlen(text), tok, 64, NULL) < 0)
+    if (tcall_json_parse(&json, text, strlen(text), NULL) < 0)
         return false;
     diff = tcall_json_str(
         tcall_json_get(tcall_json_get(json, "metadata"), "diff"));

@@ -222,7 +222,6 @@ static inline int words(const char *text)
 static inline void described(const tcall_tool *tools, size_t count)
 {
     static char text[8192];
-    static tcall_tok tok[512];
     size_t i;
     all = true;
     for (i = 0; i < count; i++) {
@@ -230,9 +229,9 @@ static inline void described(const tcall_tool *tools, size_t count)
         PART(words(tools[i].description) >= 10 &&
              words(tools[i].description) <= 40);
         strcpy(text, tools[i].parameters);
-        PART(tcall_json_parse(&schema, text, strlen(text), tok, 512, NULL) > 0);
+        PART(tcall_json_parse(&schema, text, strlen(text), NULL) == TCALL_OK);
         p = tcall_json_first(tcall_json_get(schema, "properties"));
-        for (; p.tok; p = tcall_json_next(p)) {
+        for (; p.at; p = tcall_json_next(p)) {
             int n =
                 words(tcall_json_string(tcall_json_get(p, "description"), ""));
             if (n < 10 || n > 20)

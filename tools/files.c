@@ -350,7 +350,7 @@ static int ttool_read_run_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     low = s.ws->at.low;
     if (!cx->result.title.len) /* not when it goes on */
         ttool_title_(cx, "Read ", tcall_json_str(tcall_json_first(paths)));
-    for (path = tcall_json_first(paths); path.tok;
+    for (path = tcall_json_first(paths); path.at;
          path = tcall_json_next(path)) {
         size_t before = out->len;
         if (count > 1 && ttool_room_(s.ws, out, s.start) < 128) {

@@ -154,7 +154,7 @@ static int ttool_lint_parameters_(ttool_lint_ *lint, tcall_json schema,
     int count = 0;
     if (level == TTOOL_LINT_LEVELS_)
         return 0;
-    for (; parameter.tok; parameter = tcall_json_next(parameter), count++) {
+    for (; parameter.at; parameter = tcall_json_next(parameter), count++) {
         tcall_writer here = lint->pointer;
         tcall_json inner = parameter;
         *nested = *nested || level > 0;
@@ -164,7 +164,7 @@ static int ttool_lint_parameters_(ttool_lint_ *lint, tcall_json schema,
             ttool_lint_report_(lint, "parameter", NULL, false,
                                "has no description: say what it is, its unit "
                                "and its range");
-        while (tcall_json_get(inner, "items").tok) {
+        while (tcall_json_get(inner, "items").at) {
             tcall_write_text(&lint->pointer, "/items");
             inner = tcall_json_get(inner, "items");
         }
@@ -291,7 +291,7 @@ static void ttool_lint_unknown_(ttool_lint_ *lint, tcall_json member)
         ttool_lint_report_(lint, "keyword", NULL, true, text);
         return;
     }
-    if (tcall_json_get(member, "type").tok)
+    if (tcall_json_get(member, "type").at)
         ttool_lint_report_(lint, "keyword", NULL, true,
                            "is no keyword of JSON Schema: a parameter belongs "
                            "into properties");
@@ -302,7 +302,7 @@ static void ttool_lint_cases_(ttool_lint_ *lint, tcall_json first,
                               tcall_json member)
 {
     tcall_str name = tcall_json_key(member);
-    for (; first.tok != member.tok; first = tcall_json_next(first))
+    for (; first.at != member.at; first = tcall_json_next(first))
         if (ttool_lint_same_(tcall_json_key(first), name)) {
             ttool_lint_report_(lint, "case", NULL, true,
                                "differs from another name only in capitals, "
@@ -322,7 +322,7 @@ static void ttool_lint_held_(ttool_lint_ *lint, tcall_json value,
     int index = 0;
     if (holds == TTOOL_HOLDS_ONE_)
         ttool_lint_words_(lint, value);
-    for (; holds == TTOOL_HOLDS_MANY_ && each.tok;
+    for (; holds == TTOOL_HOLDS_MANY_ && each.at;
          each = tcall_json_next(each), index++) {
         tcall_writer here = lint->pointer;
         if (object) {
@@ -556,7 +556,7 @@ static void ttool_lint_words_(ttool_lint_ *lint, tcall_json schema)
     ttool_lint_bounds_(lint, schema);
     ttool_lint_unchecked_(lint, schema);
     ttool_lint_default_(lint, schema);
-    for (member = tcall_json_first(schema); member.tok;
+    for (member = tcall_json_first(schema); member.at;
          member = tcall_json_next(member)) {
         tcall_writer here = lint->pointer;
         tcall_str word = tcall_json_key(member);
@@ -768,15 +768,11 @@ static bool ttool_lint_parse_(const char *text, tcall_json *schema,
                               void **memory)
 {
     size_t length = strlen(text);
-    size_t tokens = (length + 1) * sizeof(tcall_tok);
-    char *copy;
-    *memory = malloc(tokens + length + 1);
+    *memory = malloc(length + 1);
     if (!*memory)
         return false;
-    copy = (char *)*memory + tokens;
-    memcpy(copy, text, length + 1);
-    return tcall_json_parse(schema, copy, length, (tcall_tok *)*memory,
-                            length + 1, NULL) > 0;
+    memcpy(*memory, text, length + 1);
+    return tcall_json_parse(schema, (char *)*memory, length, NULL) == TCALL_OK;
 }
 
 /* Writes the schema that the arguments are checked against. */

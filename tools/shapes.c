@@ -391,12 +391,12 @@ static int types_of(const place *at, tcall_json type)
 {
     int types = 0;
     tcall_json one;
-    if (!type.tok)
+    if (!type.at)
         return ALL;
     if (tcall_json_type(type) != TCALL_ARRAY) {
         types = type_of(type);
     } else {
-        for (one = tcall_json_first(type); one.tok; one = tcall_json_next(one))
+        for (one = tcall_json_first(type); one.at; one = tcall_json_next(one))
             if (!type_of(one))
                 types = -1;
             else if (types >= 0)
@@ -498,7 +498,7 @@ static bool says_nothing(const char *name, int types, tcall_json value)
 static void look_at_keywords(const place *at, tcall_json schema, int types)
 {
     tcall_json value = tcall_json_first(schema);
-    for (; value.tok; value = tcall_json_next(value)) {
+    for (; value.at; value = tcall_json_next(value)) {
         const char *name = tcall_json_key(value).ptr;
         const struct keyword *known = keyword_of(name);
         if (!known && strncmp(name, "x-", 2))
@@ -539,7 +539,7 @@ static int64_t count_of(const place *at, tcall_json schema, const char *keyword,
 {
     tcall_json value = value_of(schema, keyword);
     int64_t count = tcall_json_int64(value, -1);
-    if (!value.tok)
+    if (!value.at)
         return otherwise;
     if (count < 0 || count > INT32_MAX) {
         refuse(at, keyword, "is no count below 2,147,483,648");
@@ -558,7 +558,7 @@ static void narrow_integers(const place *at, meaning *made, tcall_json schema,
     double whole = direction > 0 ? ceil(number) : floor(number);
     bool excluded = *keyword == 'e' && !(number < whole) && !(number > whole);
     int64_t bound = tcall_json_int64(value, (int64_t)0);
-    if (!value.tok)
+    if (!value.at)
         return;
     if (number * direction > 9.2e18) {
         refuse(at, keyword, "leaves no integer of 64 bits");
@@ -612,10 +612,10 @@ static tcall_json number_bound(const place *at, tcall_json schema,
     double distance = tcall_json_double(other, 0) - tcall_json_double(bound, 0);
     bool low = keyword[1] == 'i'; /* of minimum */
     *excluded =
-        other.tok && (!bound.tok || (low ? distance >= 0 : distance <= 0));
+        other.at && (!bound.at || (low ? distance >= 0 : distance <= 0));
     if (*excluded)
         bound = other;
-    if (bound.tok && !in_millionths(bound))
+    if (bound.at && !in_millionths(bound))
         refuse(at, *excluded ? excluding : keyword,
                "has more than 6 decimals, or is too large");
     return bound;
@@ -627,9 +627,9 @@ static void read_number(const place *at, meaning *made, tcall_json schema)
         number_bound(at, schema, "minimum", "exclusiveMinimum", &made->over);
     made->most =
         number_bound(at, schema, "maximum", "exclusiveMaximum", &made->under);
-    if (made->least.tok || made->most.tok)
+    if (made->least.at || made->most.at)
         made->form = NUMBER;
-    if (made->least.tok && made->most.tok) {
+    if (made->least.at && made->most.at) {
         double room = tcall_json_double(made->most, 0) -
                       tcall_json_double(made->least, 0);
         if (made->over || made->under ? room <= 0 : room < 0)
@@ -662,17 +662,17 @@ static void read_list(const place *at, meaning *made, tcall_json schema)
         refuse(at, "items", "a schema for each position");
         return;
     }
-    if (!items.tok && !made->min && made->max < 0)
+    if (!items.at && !made->min && made->max < 0)
         return;
     made->form = LIST;
     made->item = (meaning *)take(1, sizeof *made->item);
-    *made->item = items.tok ? read_schema(&below, items) : plain(ALL);
+    *made->item = items.at ? read_schema(&below, items) : plain(ALL);
 }
 
 static void read_required(const place *at, meaning *made, tcall_json required)
 {
     tcall_json name = tcall_json_first(required);
-    for (; name.tok; name = tcall_json_next(name)) {
+    for (; name.at; name = tcall_json_next(name)) {
         const char *wanted = tcall_json_string(name, "");
         size_t i = 0;
         while (i < made->member_count && strcmp(made->members[i].name, wanted))
@@ -699,7 +699,7 @@ static bool read_open(const place *at, tcall_json schema)
         if (tcall_json_type(value) == TCALL_BOOL &&
             !tcall_json_bool(value, true))
             open = false;
-        else if (value.tok && !accepts_all(value))
+        else if (value.at && !accepts_all(value))
             refuse(at, others[i], "a schema for members that have no name");
     }
     return open;
@@ -715,7 +715,7 @@ static void read_object(const place *at, meaning *made, tcall_json schema)
                    (size_t)tcall_json_count(required);
     made->open = read_open(at, schema);
     made->members = (member *)take(count + 1, sizeof *made->members);
-    for (; value.tok; value = tcall_json_next(value)) {
+    for (; value.at; value = tcall_json_next(value)) {
         member *next = &made->members[made->member_count++];
         next->name = below.step = tcall_json_key(value).ptr;
         next->value = read_schema(&below, value);
@@ -922,7 +922,7 @@ static void read_branches(const place *at, meaning *made, tcall_json branches,
     const char *why = tcall_json_count(branches) ? NULL : "is empty";
     int before = refusals;
     meaning joint = plain(ALL), next;
-    for (int i = 0; branch.tok; i++, branch = tcall_json_next(branch)) {
+    for (int i = 0; branch.at; i++, branch = tcall_json_next(branch)) {
         char number[16];
         snprintf(number, sizeof number, "%d", i);
         below.step = number;
@@ -951,7 +951,7 @@ static tcall_json target_of(const char *pointer)
         pointer++;
     else
         pointer = "?"; /* not in this schema */
-    while (*pointer == '/' && found.tok) {
+    while (*pointer == '/' && found.at) {
         buffer step = {NULL, 0, 0};
         for (pointer++; *pointer && *pointer != '/'; pointer++) {
             bool escape = *pointer == '~' && pointer[1];
@@ -970,23 +970,23 @@ static tcall_json target_of(const char *pointer)
 /* Reads what "$ref" points to in its place. */
 static void read_reference(const place *at, meaning *made, tcall_json reference)
 {
-    static const tcall_tok *under_way[64];
+    static const char *under_way[64];
     static size_t depth;
     place below = {at, "$ref"};
     tcall_json target = target_of(tcall_json_string(reference, ""));
-    const char *why = target.tok ? NULL : "points to nothing in this schema";
+    const char *why = target.at ? NULL : "points to nothing in this schema";
     meaning meant;
     for (size_t i = 0; i < depth; i++)
-        if (under_way[i] == target.tok)
+        if (under_way[i] == target.at)
             why = "leads back to itself";
     if (!why && depth < TCALL_ARRAY_LEN(under_way)) {
-        under_way[depth++] = target.tok;
+        under_way[depth++] = target.at;
         meant = read_schema(&below, target);
         depth--;
         why = narrow(made, &meant);
         if (!made->description)
             made->description = meant.description;
-        if (!made->initial.tok)
+        if (!made->initial.at)
             made->initial = meant.initial;
     }
     if (why)
@@ -1004,12 +1004,12 @@ static void read_values(const place *at, meaning *made, tcall_json schema,
     const char *why;
     meaning meant;
     values all;
-    if (!given.tok)
+    if (!given.at)
         return;
     memset(&all, 0, sizeof all);
     if (single)
         add_value(at, &all, given, made->types);
-    for (; !single && value.tok; value = tcall_json_next(value))
+    for (; !single && value.at; value = tcall_json_next(value))
         add_value(at, &all, value, made->types);
     meant = of_values(at, &all, keyword);
     why = refusals > before ? NULL : narrow(made, &meant);
@@ -1028,7 +1028,7 @@ static meaning read_schema(const place *at, tcall_json schema)
         return made;
     }
     made.types = types_of(at, value_of(schema, "type"));
-    if (!at && !value_of(schema, "type").tok)
+    if (!at && !value_of(schema, "type").at)
         made.types = TCALL_SHAPE_OBJECT; /* arguments are */
     read_limits(at, &made, schema);
     read_values(at, &made, schema, "const");
@@ -1041,10 +1041,10 @@ static meaning read_schema(const place *at, tcall_json schema)
         refuse(at, "description", "has the character U+0000");
     made.initial = value_of(schema, "default");
     for (size_t i = 0; i < TCALL_ARRAY_LEN(combined); i++)
-        if (value_of(schema, combined[i]).tok)
+        if (value_of(schema, combined[i]).at)
             read_branches(at, &made, value_of(schema, combined[i]),
                           combined[i]);
-    if (value_of(schema, "$ref").tok)
+    if (value_of(schema, "$ref").at)
         read_reference(at, &made, value_of(schema, "$ref"));
     return made;
 }
@@ -1144,7 +1144,7 @@ static bool is_fixed(const meaning *what)
 static void say_limit(buffer *to, tcall_json bound, const char *otherwise)
 {
     tcall_str text = tcall_json_str(bound);
-    if (bound.tok)
+    if (bound.at)
         add(to, text.ptr, text.len);
     else
         say(to, "%s", otherwise);
@@ -1286,7 +1286,7 @@ static void say_number(buffer *to, tcall_json number)
 {
     tcall_str digits = tcall_json_str(number);
     add(to, digits.ptr, digits.len);
-    if (digits.len > 15 && !strpbrk(digits.ptr, ".eE"))
+    if (digits.len > 15 && strcspn(digits.ptr, ".eE") >= digits.len)
         say(to, ".0"); /* no integer of C, or none that a double holds */
 }
 
@@ -1614,10 +1614,10 @@ static void make_tool(const char *name, tcall_json schema,
 static void make_definition(tcall_json definition)
 {
     tcall_json inside = tcall_json_get(definition, "function"), schema;
-    if (!inside.tok)
+    if (!inside.at)
         inside = definition;
     schema = tcall_json_get(inside, "parameters");
-    for (size_t i = 0; i < TCALL_ARRAY_LEN(schema_names) && !schema.tok; i++)
+    for (size_t i = 0; i < TCALL_ARRAY_LEN(schema_names) && !schema.at; i++)
         schema = tcall_json_get(inside, schema_names[i]);
     make_tool(tcall_json_string(tcall_json_get(inside, "name"), "tool"), schema,
               inside);
@@ -1632,7 +1632,7 @@ static void make_all(tcall_json found)
                                         "function_declarations"};
     tcall_json one = tcall_json_first(found);
     if (tcall_json_type(found) == TCALL_ARRAY) {
-        for (; one.tok; one = tcall_json_next(one))
+        for (; one.at; one = tcall_json_next(one))
             make_all(one);
         return;
     }
@@ -1642,7 +1642,7 @@ static void make_all(tcall_json found)
             return;
         }
     if (tcall_json_type(tcall_json_get(found, "name")) == TCALL_STRING ||
-        tcall_json_get(found, "function").tok)
+        tcall_json_get(found, "function").at)
         make_definition(found);
     else
         make_tool(option.name, found, found);
@@ -1733,14 +1733,13 @@ static buffer read_file(const char *name)
 
 static tcall_json parse(const char *name, buffer *of)
 {
-    size_t cap = of->len + 1;
-    tcall_tok *tok = (tcall_tok *)take(cap, sizeof *tok);
+    size_t wrong;
     tcall_json found;
-    int error = tcall_json_parse(&found, of->at, of->len, tok, cap, &cap);
+    int error = tcall_json_parse(&found, of->at, of->len, &wrong);
     if (error < 0) {
         char why[200];
         snprintf(why, sizeof why, "is no JSON, at byte %lu: %s",
-                 (unsigned long)cap, tcall_error_text(error));
+                 (unsigned long)wrong, tcall_error_text(error));
         fail(name, why);
     }
     return found;

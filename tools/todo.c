@@ -94,7 +94,7 @@ static int ttool_todo_write_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
         return r;
     todo->at = spare;
     todo->len = w.fill;
-    for (one = tcall_json_first(todos); one.tok; one = tcall_json_next(one)) {
+    for (one = tcall_json_first(todos); one.at; one = tcall_json_next(one)) {
         const char *status =
             tcall_json_string(tcall_json_get(one, "status"), "");
         left += strcmp(status, "pending") == 0 ||

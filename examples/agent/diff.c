@@ -103,9 +103,9 @@ void diff_of(const char *root, const tcall_call *call, tcall_str *before,
     static char buf[MOST_BYTES];
     tcall_json old = tcall_json_get(call->args, "old_string");
 
-    *before = old.tok ? tcall_json_str(old) : content(root, call, buf);
+    *before = old.at ? tcall_json_str(old) : content(root, call, buf);
     *after = tcall_json_str(
-        tcall_json_get(call->args, old.tok ? "new_string" : "content"));
+        tcall_json_get(call->args, old.at ? "new_string" : "content"));
     skip_same(before, after);
     cut_same(before, after);
 }

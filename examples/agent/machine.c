@@ -157,8 +157,8 @@ static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 {
     tcall_json offset = tcall_json_get(args, "utc_offset");
     long minutes = tcall_json_fixed(offset, 2, 0) * 60 / 100;
-    time_t now = time(NULL) + (offset.tok ? minutes * 60 : 0);
-    struct tm *t = offset.tok ? gmtime(&now) : localtime(&now);
+    time_t now = time(NULL) + (offset.at ? minutes * 60 : 0);
+    struct tm *t = offset.at ? gmtime(&now) : localtime(&now);
     char text[64];
 
     (void)cx;
@@ -167,7 +167,7 @@ static int get_time(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     tcall_write_key(out, "time");
     tcall_write_string(out, text);
     tcall_write_key(out, "zone");
-    if (offset.tok)
+    if (offset.at)
         snprintf(text, sizeof text, "UTC%+03ld:%02ld", minutes / 60,
                  labs(minutes % 60));
     else

@@ -217,14 +217,12 @@ static tcall_str screen_reason(const tcall_call *call, tcall_str message)
 static void screen_why(screen *s, const tcall_event *e)
 {
     static char text[16384];
-    static tcall_tok tokens[512];
-    size_t len = e->text.len < sizeof text ? e->text.len : sizeof text;
+    size_t len = e->text.len < sizeof text ? e->text.len : sizeof text - 1;
     tcall_str why = e->text;
     tcall_json root;
     memcpy(text, e->text.ptr, len);
-    if (tcall_json_parse(&root, text, len, tokens, TCALL_ARRAY_LEN(tokens),
-                         NULL) >= 0 &&
-        tcall_json_get(root, "error").tok)
+    if (tcall_json_parse(&root, text, len, NULL) >= 0 &&
+        tcall_json_get(root, "error").at)
         why = screen_reason(e->call,
                             tcall_json_str(tcall_json_get(root, "error")));
     screen_failure(s, why);
@@ -401,7 +399,7 @@ static bool screen_change(screen *s, const tcall_call *call)
 {
     tcall_json path = tcall_json_get(call->args, "file_path");
     tcall_str before, after;
-    if (!path.tok || !s->root ||
+    if (!path.at || !s->root ||
         (strcmp(call->tool->name, "edit") != 0 &&
          strcmp(call->tool->name, "write") != 0))
         return false;

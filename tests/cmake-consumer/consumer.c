@@ -12,10 +12,9 @@ static const char *const tokens = "by toolcall.h";
 int main(void)
 {
     char text[] = "{\"answer\": 42}";
-    tcall_tok tok[8];
     tcall_json v;
 
-    if (tcall_json_parse(&v, text, sizeof text - 1, tok, 8, NULL) <= 0)
+    if (tcall_json_parse(&v, text, sizeof text - 1, NULL) < 0)
         return 1;
     printf("%d %s\n", (int)tcall_json_int(tcall_json_get(v, "answer"), 0),
            tokens);

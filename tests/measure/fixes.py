@@ -24,7 +24,7 @@ FIXES = {
     "a repair that failed, and what it wrote": (
         "call", "    if (out.error != TCALL_E_MEMORY && (r < 0 || out.error))\n        return call->error;\n", ""),
     "coerced, and not checked as it is meant": (
-        "call", "            r = tcall_hydrate_check_(tc, call, false);\n", "            ;\n"),
+        "call", "    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);\n", "    return r;\n"),
     "a call that was cut runs": (
         "call", "    if (call->incomplete)\n", "    if (false)\n"),
     "a call that was cut is repaired": (
@@ -54,7 +54,9 @@ FIXES = {
         "tools", "    return tc->error < 0 ? tc->error : TCALL_E_USAGE;", "    return TCALL_OK;"),
     "an anchor taken for a pointer": (
         "schema", "if (at[1] != '#' || (*p != '\"' && *p != '/'))", "if (at[1] != '#')"),
-    "a name that two keys have": ("json", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
+    "a name that two keys have": ("tree", "r = TCALL_E_DUPLICATE;", "r = TCALL_OK;"),
+    "a name that two keys of a value have": (
+        "json", "return TCALL_E_DUPLICATE;", "return TCALL_OK;"),
     # the offer
     "checked by the schema that is sent": (
         "registry", '"parameters", tool->parameters, &schema);',

@@ -6,11 +6,9 @@ static char result[256];
 
 int main(void)
 {
-    static tcall_tok tok[32];
     tcall_json value;
     tcall_writer out;
-    int r = tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, tok,
-                             TCALL_ARRAY_LEN(tok), NULL);
+    int r = tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, NULL);
 
     tcall_writer_init(&out, result, sizeof result);
     tcall_write_open(&out, '{');

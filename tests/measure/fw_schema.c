@@ -8,19 +8,19 @@ static char result[256];
 
 int main(void)
 {
-    static tcall_tok tok[32];
+    static tcall_tok_ tok[32];
     static uint64_t program[64], frames[64];
     static tcall_schema compiled;
     tcall_validation_error faults[4];
     tcall_check check = {
         frames, sizeof frames, faults, TCALL_ARRAY_LEN(faults), false, 0, 0, 0};
-    tcall_json value;
+    tcall_tree_ value;
     tcall_writer out;
 
     tcall_schema_compile(&compiled, tcall_str_of(schema), program,
                          sizeof program, TCALL_DRAFT_2020);
-    tcall_json_parse(&value, text, sizeof "{\"on\": true}" - 1, tok,
-                     TCALL_ARRAY_LEN(tok), NULL);
+    tcall_tree_parse_(&value, text, sizeof "{\"on\": true}" - 1, tok,
+                      TCALL_ARRAY_LEN(tok), NULL);
     tcall_schema_check(&compiled, value, &check);
     tcall_writer_init(&out, result, sizeof result);
     return tcall_write_validation_errors(&out, &compiled, value, &check);

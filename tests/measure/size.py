@@ -123,6 +123,11 @@ RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
 POINTERS = {
     "s.on": ["tcall_reader_on_"],
     "writer.sink": ["tcall_agent_sink_", "tcall_hydrate_feed_"],
+    "user.name": ["tcall_read_name_", "tcall_spoken_heard_name_"],
+    "user.begin": ["tcall_read_begin_", "tcall_lenient_begin_", "tcall_rewritten_begin_",
+                   "tcall_spoken_heard_begin_", "tcall_json_begin_"],
+    "user.data": ["tcall_read_data_", "tcall_lenient_data_", "tcall_spoken_heard_data_"],
+    "user.end": ["tcall_read_end_", "tcall_lenient_end_", "tcall_spoken_heard_end_"],
     "range.store": ["tcall_store_double_"], "decoder.sink": [], "decoder.hole": [],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
@@ -149,6 +154,10 @@ POINTERS = {
 BELOW = [
     ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
     ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
+    ("tcall_decoder_*", "user.name", ["tcall_read_name_"]),
+    ("tcall_decoder_*", "user.begin", ["tcall_read_begin_"]),
+    ("tcall_decoder_*", "user.data", ["tcall_read_data_"]),
+    ("tcall_decoder_*", "user.end", ["tcall_read_end_"]),
     # a sentence within a sentence says bounds
     ("tcall_tell_misfit_", "part", ["tcall_tell_part_"]),
     ("tcall_tell_part_", "part", ["tcall_tell_bound_"]),
@@ -335,6 +344,7 @@ class Stack:
         """What is called at FILE:LINE:COLUMN, as names of POINTERS."""
         file, number, _ = (place or "").rsplit(":", 2)
         text = (ROOT / file).read_text().splitlines()[int(number) - 1]
+        text = re.sub(r"TCALL_USER_\(\w+, (\w+)\)", r"user->\1", text)
         for pointer in re.findall(r"(\w+(?:->|\.)\w+|\b(?:good|part|run_hooks)|&\w+->run\))\(", text) or [text]:
             pointer = pointer.replace("->", ".").strip()
             rule = next((r for r in POINTERS
