@@ -457,7 +457,9 @@ typedef struct tcall_syntax_user_ {
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -468,7 +470,6 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
     const char *from;    /* where the raw text of this piece begins; when a name
                           * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
@@ -1100,9 +1101,10 @@ typedef struct tcall_text_into_ {
 /* A name or a word of a choice. Of these only so much is known: with which one
  * in flash it agrees so far. */
 typedef struct tcall_words_ {
-    const char *word;    /* that one, or NULL: none agrees */
-    size_t len;          /* bytes that came */
-    uint8_t index, left; /* of the word; words that follow it */
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
 #if TOOLCALL_MISFIT_TEXT
     uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];
@@ -1205,6 +1207,8 @@ struct tcall_decoder {
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;
@@ -1576,8 +1580,7 @@ enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
     TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
-    TCALL_ROW_OLD_ = 16   /* items, dependentRequired as up to draft 7:
-                           * additionalItems, dependencies */
+    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
 
 /* ==========================================================================
@@ -1673,18 +1676,18 @@ typedef struct tcall_fault {
 
 /* What happened to a value that was coerced. */
 enum {
-    TCALL_COERCED_TEXT_,  /* it was a string that held it */
-    TCALL_COERCED_WORD_,  /* the same, True or False */
-    TCALL_COERCED_ABSENT_ /* it was null, and its member is left out; at is
-                           * where the object begins */
+    TCALL_COERCED_TEXT_,   /* it was a string that held it */
+    TCALL_COERCED_WORD_,   /* the same, True or False */
+    TCALL_COERCED_ABSENT_, /* it was null, and its member is left out; at is
+                            * where the object begins */
+    TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
 typedef struct tcall_coercion {
-    uint32_t at; /* offset in the checked text */
-    uint8_t how; /* TCALL_COERCED_... */
-    /* ABSENT: the member, its quote in the schema's text, or its name in a
-     * shape; else NULL */
-    const char *absent;
+    uint32_t at;      /* offset in the checked text */
+    uint8_t how;      /* TCALL_COERCED_... */
+    const char *name; /* ABSENT: its quote in the schema's text, LEFT: its word
+                       * in flash; else NULL */
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;
@@ -2110,10 +2113,8 @@ typedef struct tcall_schema {
     const char *remedy;     /* what its author can do, or NULL */
     size_t at;              /* where in the text the reason is */
     const tcall_node *root; /* NULL: refused */
-    size_t used;     /* bytes of the memory, as long as the schema is in use */
-    uint16_t width;  /* frames of one value, at most */
-    uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
-    uint32_t search; /* scratch bytes that its largest pattern takes */
+    size_t used;    /* bytes of the memory, as long as the schema is in use */
+    uint16_t width; /* frames that one value needs at most */
 } tcall_schema;
 
 /* Compiles a schema: text is one JSON value, an object, true or false, need not
@@ -2535,7 +2536,7 @@ typedef struct tcall {
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const struct tcall *busy; /* itself: it has called the program */
-    tcall_schema *schemas;    /* compiled, one for each tool; NULL when lazy */
+    const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
@@ -2888,8 +2889,9 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args; /* checked arguments; valid until tcall_release */
-    tcall_schema schema;
+    tcall_json args;        /* checked arguments; valid until tcall_release */
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
@@ -4245,7 +4247,7 @@ typedef struct tcall_mcp_params_ {
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
-    uint8_t jsonrpc, method; /* index, or 255 */
+    uint8_t method; /* index, or 255 */
     char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
@@ -4259,9 +4261,11 @@ typedef struct tcall_mcp {
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
-    char stash[TOOLCALL_MCP_STASH + 1];
     union {
-        tcall_decoder decoder;
+        struct {
+            tcall_decoder decoder;
+            char stash[TOOLCALL_MCP_STASH + 1];
+        } reading;
         tcall_ctx cx; /* while a tool runs, when all is read */
     } at_work;
 } tcall_mcp;
@@ -5341,8 +5345,10 @@ static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
 }
 
 /* A string begins. */
-static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
-                                       const char *end, bool named)
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
 {
     s->state = TCALL_AT_STRING_;
     s->named = named;
@@ -5370,7 +5376,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -5385,9 +5391,9 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->hex == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (s->hex)
+    if (s->within)
         return at + 1;
     if (half == 0xD800) {
         s->high = unit;
@@ -5407,12 +5413,12 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
     const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -5421,14 +5427,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5458,11 +5464,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 
@@ -5624,45 +5630,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -5670,8 +5685,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 
@@ -5817,12 +5832,10 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: its struct is what it is at first, and no member has come.
- */
+/* Begins an object: no member has come. */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -5844,13 +5857,47 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Ends a member of an object. Returns false where it is required and did not
- * come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_store_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {
+        /* by kind; double has four bytes on an AVR */
+        0,
+        sizeof(bool),
+        sizeof(int32_t),
+        sizeof(int64_t),
+        sizeof(double),
+        1,
+        1,
+        sizeof(uint16_t),
+        0,
+        1,
+        0};
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Ends a member of an object: one without a value becomes what it is at first.
+ * Returns false where it is required and did not come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
+    char *to = tcall_store_place_(member, base);
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    if (TCALL_BIT_OF_(base, index))
+        return true;
+    if (to)
+        TCALL_COPY_(to, initial + (to - base),
+                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
@@ -5978,6 +6025,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -5989,15 +6037,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -6150,6 +6209,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
@@ -6160,7 +6220,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -6182,7 +6242,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -6193,18 +6254,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM
@@ -6297,6 +6357,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)
@@ -8095,8 +8156,8 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name, or
-     * NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -9007,12 +9068,12 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 }
 
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *absent)
+                                   const char *name)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].absent = absent;
+        m->coercions[m->coercion_count].name = name;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -9042,14 +9103,18 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name;
-    if (!m->syntax.object || m->open->last == m->open->first)
-        return false;
-    name = tcall_machine_do_(m, m->open->first)->drop(m);
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_, name);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
@@ -13441,15 +13506,13 @@ static int tcall_row_has_(uint8_t on)
 /* Returns a node of a row, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    const tcall_node *node = NULL;
-    if (i < row->count)
-        switch (tcall_row_has_(row->on)) {
-        case TCALL_HAS_ONE_: node = row->of.node; break;
-        case TCALL_HAS_LIST_: node = row->of.nodes[i]; break;
-        case TCALL_HAS_MEMBERS_: node = &row->of.members[i].node; break;
-        case TCALL_HAS_MATCHES_: node = &row->of.match[i].node; break;
-        default: break;
-        }
+    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
+    const tcall_node *node =
+        has == TCALL_HAS_ONE_       ? row->of.node
+        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
+        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
+        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
+                                    : NULL;
     return (tcall_node *)(uintptr_t)node;
 }
 
@@ -13525,8 +13588,6 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
     uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
     if (r == TCALL_E_INVALID && !match)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    if (c->out->search < tcall_pattern_memory(&pattern))
-        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
     c->later += match ? 0 - need : need;
     c->low += match ? need : 0;
     if (!tcall_sc_fits_(c) || !match)
@@ -14140,27 +14201,21 @@ static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
     const tcall_row *row = NULL;
     while (*p == '/') {
         char bytes[TCALL_NAME_MAX_];
+        bool list = row != NULL;
         int len;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0)
+        if (len < 0 || !node)
             return NULL;
         name = tcall_slice_(bytes, (size_t)len);
-        if (row) {
-            node = tcall_row_named_(row, name);
-            row = NULL;
-        } else {
-            row = tcall_sc_row_named_(c, node, name);
-            if (!row)
-                return NULL;
-            if (tcall_keyword_begins_[row->on] != 's')
-                continue;
-            node = tcall_row_node_(row, 0);
-            row = NULL;
-        }
-        if (!node)
-            return NULL;
+        row = list ? row : tcall_sc_row_named_(c, node, name);
+        if (row && !list && tcall_keyword_begins_[row->on] != 's')
+            continue;
+        node = list  ? tcall_row_named_(row, name)
+               : row ? tcall_row_node_(row, 0)
+                     : NULL;
+        row = NULL;
     }
     return row ? NULL : node;
 }
@@ -14200,8 +14255,7 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* ---- how many frames ---- */
 
-#define TCALL_OPEN_   0xFFFF /* its frames are being counted */
-#define TCALL_FRAMES_ 0xFFFE /* as deep as the value, or too many */
+#define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
@@ -14223,89 +14277,70 @@ static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
                      "let it go through properties or items");
 }
 
-/* Adds the frames of a row's nodes, for the value or for those within it.
- * Returns a mark that has to be counted before, or NULL. */
+/* Adds the frames of the schemas that a row brings for the same value. Returns
+ * the mark of one that has to be counted before, or NULL. */
 static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                           bool deep, uint16_t from,
-                                           uint32_t sum[2])
+                                           uint16_t from, uint32_t *frames)
 {
     /* of groups */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
-    bool inner = row->on > TCALL_ON_DEPENDENT_ || row->on == TCALL_ON_CONTAINS_;
     uint16_t i;
-    sum[0] += row->on <= TCALL_ON_DEPENDENT_ ? own[row->on] : 0;
-    for (i = 0; i < row->count && (deep || !inner); i++) {
+    *frames += own[row->on];
+    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
         const tcall_node *node = tcall_row_node_(row, i);
         tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        uint32_t frames;
         if (!mark)
             continue;
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !deep && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->out->reason)
             tcall_sc_circle_(c, from, mark);
-        frames = mark->span;
-        if (inner)
-            sum[1] = sum[1] < frames ? frames : sum[1];
-        else
-            sum[0] += frames + (row->on == TCALL_ON_DEPENDENT_ ? 2 : 0);
+        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
     return NULL;
 }
 
-/* Counts the frames of one schema; deep: also of all within it. */
-static void tcall_sc_count_from_(tcall_sc_ *c, uint16_t from, bool deep)
+/* Counts the frames of one schema. */
+static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
 {
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
         const tcall_row *row = ((const tcall_node *)mark->made)->rows;
-        uint32_t sum[2] = {1, 0};
+        uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_NAMES_ && !first;
+        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, deep, i, sum);
+            first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
             continue;
         }
-        sum[0] += sum[1];
         mark->span =
-            (uint16_t)(sum[0] < TCALL_FRAMES_ ? sum[0] : TCALL_FRAMES_);
+            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
         if (i == from)
             return;
         i = mark->back;
     }
 }
 
-static void tcall_sc_frames_(tcall_sc_ *c, bool deep)
+/* Counts the frames of all schemas, and refuses those with too many. */
+static void tcall_sc_measure_(tcall_sc_ *c)
 {
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;)
-        if (!tcall_sc_mark_(c, i)->span)
-            tcall_sc_count_from_(c, (uint16_t)i, deep);
-}
-
-/* Counts the frames of a value, and of all values at a time. */
-static void tcall_sc_measure_(tcall_sc_ *c)
-{
-    uint32_t i;
-    tcall_sc_frames_(c, false);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-        if (mark->span > TOOLCALL_MAX_FRAMES)
+        if (!mark->span)
+            tcall_sc_count_(c, (uint16_t)i);
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
             c->out->width = mark->span;
     }
-    tcall_sc_frames_(c, true);
-    c->out->frames = tcall_sc_mark_(c, 0)->span;
-    if (c->out->frames == TCALL_FRAMES_)
-        c->out->frames = 0xFFFF;
 }
 
 /* ---- names ---- */
@@ -15053,22 +15088,22 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
     tcall_say_sentence_(&fault, remedy);
 }
 
-/* Writes "path", with a name that was left out there, or NULL. Returns the last
- * name. */
+/* Writes "path", with the member that a coercion left out, or NULL. Returns the
+ * last name. */
 static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at, const char *absent)
+                                     uint32_t at,
+                                     const tcall_coercion *coercion)
 {
     const char *key;
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
     key = tcall_say_pointer_(writer, text, text + at);
-    if (absent) {
+    if (coercion && coercion->name)
         tcall_write_text(writer, "/");
-        if (*absent == '"')
-            tcall_say_string_(writer, absent, TCALL_SAY_STEP_);
-        else
-            tcall_put_step_(writer, absent);
-    }
+    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    else if (coercion && coercion->name)
+        tcall_put_step_(writer, coercion->name);
     tcall_write_unquote(writer);
     return key;
 }
@@ -15108,9 +15143,9 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion->absent);
+    tcall_write_path_(writer, text, coercion->at, coercion);
     tcall_write_key(writer, "from");
-    if (coercion->how == TCALL_COERCED_ABSENT_) {
+    if (coercion->name) {
         tcall_write_null(writer);
     } else {
         tcall_write_came_(writer, value, coercion->how);
@@ -16183,8 +16218,8 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     int r =
         tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->schemas)
-        tc->schemas[tool - tc->desc.tools] = schema;
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
     r = tcall_worse_(
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
@@ -16202,21 +16237,21 @@ static int tcall_schemas_(tcall *tc, size_t rows)
 {
     if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
-    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
 {
-    return tc->schemas && tc->schemas[tool - tc->desc.tools].root;
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
 /* Forgets the schema of a tool that is removed. */
 static void tcall_schema_drop_(tcall *tc, size_t row)
 {
-    if (tc->schemas)
-        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
 }
 
 /* ---- the order of hooks ---- */
@@ -18695,8 +18730,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
-    desc->target.node =
-        call->schema.root; /* NULL: another one checks, or nobody */
+    desc->target.node = call->node; /* NULL: another one checks, or nobody */
     desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
@@ -18769,19 +18803,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* ---- the schema of a call ---- */
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
                                          const char *text)
 {
+    tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema->need))
+        if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
+    *node = schema.root;
+    return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for
@@ -18791,12 +18827,10 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
     const char *text = call->tool->parameters;
     if (!text || tc->desc.validator)
         return TCALL_OK;
-    if (tc->schemas) {
-        call->schema = tc->schemas[call->tool - tc->desc.tools];
-        if (call->schema.root)
-            return TCALL_OK;
-    }
-    return tcall_hydrate_compile_(tc, &call->schema, text);
+    if (tc->nodes)
+        call->node = tc->nodes[call->tool - tc->desc.tools];
+    return call->node ? TCALL_OK
+                      : tcall_hydrate_compile_(tc, &call->node, text);
 }
 
 /* ---- the steps of a call ---- */
@@ -18810,7 +18844,7 @@ static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
     if (!tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
@@ -19748,30 +19782,22 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies where the free part
- * of the block begins; then it lies there again. */
+/* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {
     tcall_block *block = &call->cx.tc->block;
-    size_t high = block->high;
     const tcall_object *shape = call->tool->shape;
-    const char *held = tcall_hydrate_hold_(block, text.ptr, text.len);
     tcall_machine machine;
     tcall_machine_desc desc;
-    int r = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
     desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.node = shape ? NULL : call->node;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    desc.object = true;
-    if (shape)
-        desc.target.out = tcall_block_take_(block, shape->size);
-    if (held && (!shape || desc.target.out))
-        r = tcall_arguments_read_(block, &machine, &desc,
-                                  tcall_slice_(held, text.len));
-    tcall_block_back_(block, high);
-    return r == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    return (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */
@@ -19797,15 +19823,14 @@ TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
 /* Longer examples are left out. */
 #define TCALL_EXAMPLE_ 512
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
+/* Makes an example at the end of the block, ended by NUL. Returns its length,
+ * or 0. */
+static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
     tcall_writer args;
-    tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -19814,19 +19839,30 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
-        return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!tcall_example_fits_(call, text))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
+        return 0;
+    return --text->len;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_str text;
+    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */
@@ -20207,14 +20243,13 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
-    tcall_schema schema;
     tcall_machine machine;
     tcall_machine_desc desc;
-    int r = tcall_hydrate_compile_(tc, &schema, cx->call->tool->output);
+    int r;
+    memset(&desc, 0, sizeof desc);
+    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = schema.root;
     desc.target.rows = &tcall_schema_rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
@@ -29406,7 +29441,7 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -29440,7 +29475,7 @@ static const char tcall_mcp_names_[] TCALL_FLASH_ =
     "jsonrpc\0id\0method\0params\0result\0error\0";
 static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
-     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+     TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
@@ -29514,7 +29549,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
     if (mcp->desc.call || !mcp->message.params.name[0]) {
         *shape = &stash;
-        *out = mcp->stash;
+        *out = mcp->at_work.reading.stash;
         return;
     }
     tcall_mcp_find_(mcp);
@@ -29683,7 +29718,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
@@ -29700,9 +29735,10 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 /* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
-    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_feed(decoder, mcp->at_work.reading.stash,
+                       strlen(mcp->at_work.reading.stash));
     tcall_decoder_end(decoder);
 }
 
@@ -29710,7 +29746,7 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp)
  * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
@@ -29751,23 +29787,24 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->stash[0] != '\0';
+    bool late = mcp->at_work.reading.stash[0] != '\0';
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
     if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    late = late && !mcp->at_work.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.decoder.error)
+    late = late && !mcp->at_work.reading.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->stash), &mcp->out);
+                              tcall_str_of(mcp->at_work.reading.stash),
+                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.decoder.error)
+    if (mcp->at_work.reading.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
@@ -29820,7 +29857,7 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     if (decoder->error == TCALL_E_DEPTH) {
         tcall_mcp_refuse_(mcp, -32600,
                           TCALL_FLASH_TEXT_("this is nested too deeply"));
@@ -29891,7 +29928,7 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
  * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
@@ -29916,9 +29953,9 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
 /* Prepares for the next line. */
 static void tcall_mcp_next_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->stash[0] = '\0';
+    mcp->at_work.reading.stash[0] = '\0';
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -29932,7 +29969,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
-    tcall_decoder_end(&mcp->at_work.decoder);
+    tcall_decoder_end(&mcp->at_work.reading.decoder);
     if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
@@ -29951,7 +29988,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
             if (!mcp->first && (unsigned char)bytes[end] > ' ')
                 mcp->first = bytes[end];
         /* with the end of the line, which ends a number */
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
+        tcall_decoder_feed(&mcp->at_work.reading.decoder, bytes,
+                           end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -29967,7 +30005,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
     mcp->first = TCALL_MCP_LOST_;
-    tcall_decoder_poison(&mcp->at_work.decoder);
+    tcall_decoder_poison(&mcp->at_work.reading.decoder);
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */

@@ -199,8 +199,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
-    desc->target.node =
-        call->schema.root; /* NULL: another one checks, or nobody */
+    desc->target.node = call->node; /* NULL: another one checks, or nobody */
     desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
@@ -273,19 +272,21 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 /* ---- the schema of a call ---- */
 
 /* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
                                          const char *text)
 {
+    tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(schema, tcall_str_of(text), gap, size);
+    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, schema->need))
+        if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
     if (r < 0)
         return r;
-    return tcall_block_take_(block, schema->used) ? TCALL_OK : TCALL_E_MEMORY;
+    *node = schema.root;
+    return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Gives the call its compiled schema: the one of tcall_init, or one made for
@@ -295,12 +296,10 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
     const char *text = call->tool->parameters;
     if (!text || tc->desc.validator)
         return TCALL_OK;
-    if (tc->schemas) {
-        call->schema = tc->schemas[call->tool - tc->desc.tools];
-        if (call->schema.root)
-            return TCALL_OK;
-    }
-    return tcall_hydrate_compile_(tc, &call->schema, text);
+    if (tc->nodes)
+        call->node = tc->nodes[call->tool - tc->desc.tools];
+    return call->node ? TCALL_OK
+                      : tcall_hydrate_compile_(tc, &call->node, text);
 }
 
 /* ---- the steps of a call ---- */
@@ -314,7 +313,7 @@ static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
     if (!tcall_is_checked_(call->tool))
         return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;

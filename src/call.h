@@ -163,8 +163,9 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args; /* checked arguments; valid until tcall_release */
-    tcall_schema schema;
+    tcall_json args;        /* checked arguments; valid until tcall_release */
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
     tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */

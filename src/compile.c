@@ -232,15 +232,13 @@ static int tcall_row_has_(uint8_t on)
 /* Returns a node of a row, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    const tcall_node *node = NULL;
-    if (i < row->count)
-        switch (tcall_row_has_(row->on)) {
-        case TCALL_HAS_ONE_: node = row->of.node; break;
-        case TCALL_HAS_LIST_: node = row->of.nodes[i]; break;
-        case TCALL_HAS_MEMBERS_: node = &row->of.members[i].node; break;
-        case TCALL_HAS_MATCHES_: node = &row->of.match[i].node; break;
-        default: break;
-        }
+    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
+    const tcall_node *node =
+        has == TCALL_HAS_ONE_       ? row->of.node
+        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
+        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
+        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
+                                    : NULL;
     return (tcall_node *)(uintptr_t)node;
 }
 
@@ -316,8 +314,6 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
     uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
     if (r == TCALL_E_INVALID && !match)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    if (c->out->search < tcall_pattern_memory(&pattern))
-        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
     c->later += match ? 0 - need : need;
     c->low += match ? need : 0;
     if (!tcall_sc_fits_(c) || !match)
@@ -931,27 +927,21 @@ static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
     const tcall_row *row = NULL;
     while (*p == '/') {
         char bytes[TCALL_NAME_MAX_];
+        bool list = row != NULL;
         int len;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0)
+        if (len < 0 || !node)
             return NULL;
         name = tcall_slice_(bytes, (size_t)len);
-        if (row) {
-            node = tcall_row_named_(row, name);
-            row = NULL;
-        } else {
-            row = tcall_sc_row_named_(c, node, name);
-            if (!row)
-                return NULL;
-            if (tcall_keyword_begins_[row->on] != 's')
-                continue;
-            node = tcall_row_node_(row, 0);
-            row = NULL;
-        }
-        if (!node)
-            return NULL;
+        row = list ? row : tcall_sc_row_named_(c, node, name);
+        if (row && !list && tcall_keyword_begins_[row->on] != 's')
+            continue;
+        node = list  ? tcall_row_named_(row, name)
+               : row ? tcall_row_node_(row, 0)
+                     : NULL;
+        row = NULL;
     }
     return row ? NULL : node;
 }
@@ -991,8 +981,7 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* ---- how many frames ---- */
 
-#define TCALL_OPEN_   0xFFFF /* its frames are being counted */
-#define TCALL_FRAMES_ 0xFFFE /* as deep as the value, or too many */
+#define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
@@ -1014,89 +1003,70 @@ static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
                      "let it go through properties or items");
 }
 
-/* Adds the frames of a row's nodes, for the value or for those within it.
- * Returns a mark that has to be counted before, or NULL. */
+/* Adds the frames of the schemas that a row brings for the same value. Returns
+ * the mark of one that has to be counted before, or NULL. */
 static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                           bool deep, uint16_t from,
-                                           uint32_t sum[2])
+                                           uint16_t from, uint32_t *frames)
 {
     /* of groups */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
-    bool inner = row->on > TCALL_ON_DEPENDENT_ || row->on == TCALL_ON_CONTAINS_;
     uint16_t i;
-    sum[0] += row->on <= TCALL_ON_DEPENDENT_ ? own[row->on] : 0;
-    for (i = 0; i < row->count && (deep || !inner); i++) {
+    *frames += own[row->on];
+    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
         const tcall_node *node = tcall_row_node_(row, i);
         tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        uint32_t frames;
         if (!mark)
             continue;
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !deep && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->out->reason)
             tcall_sc_circle_(c, from, mark);
-        frames = mark->span;
-        if (inner)
-            sum[1] = sum[1] < frames ? frames : sum[1];
-        else
-            sum[0] += frames + (row->on == TCALL_ON_DEPENDENT_ ? 2 : 0);
+        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
     return NULL;
 }
 
-/* Counts the frames of one schema; deep: also of all within it. */
-static void tcall_sc_count_from_(tcall_sc_ *c, uint16_t from, bool deep)
+/* Counts the frames of one schema. */
+static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
 {
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
         const tcall_row *row = ((const tcall_node *)mark->made)->rows;
-        uint32_t sum[2] = {1, 0};
+        uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_NAMES_ && !first;
+        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, deep, i, sum);
+            first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
             continue;
         }
-        sum[0] += sum[1];
         mark->span =
-            (uint16_t)(sum[0] < TCALL_FRAMES_ ? sum[0] : TCALL_FRAMES_);
+            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
         if (i == from)
             return;
         i = mark->back;
     }
 }
 
-static void tcall_sc_frames_(tcall_sc_ *c, bool deep)
+/* Counts the frames of all schemas, and refuses those with too many. */
+static void tcall_sc_measure_(tcall_sc_ *c)
 {
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;)
-        if (!tcall_sc_mark_(c, i)->span)
-            tcall_sc_count_from_(c, (uint16_t)i, deep);
-}
-
-/* Counts the frames of a value, and of all values at a time. */
-static void tcall_sc_measure_(tcall_sc_ *c)
-{
-    uint32_t i;
-    tcall_sc_frames_(c, false);
     for (i = c->marks; i-- > 0 && !c->out->reason;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-        if (mark->span > TOOLCALL_MAX_FRAMES)
+        if (!mark->span)
+            tcall_sc_count_(c, (uint16_t)i);
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
             c->out->width = mark->span;
     }
-    tcall_sc_frames_(c, true);
-    c->out->frames = tcall_sc_mark_(c, 0)->span;
-    if (c->out->frames == TCALL_FRAMES_)
-        c->out->frames = 0xFFFF;
 }
 
 /* ---- names ---- */

@@ -53,10 +53,8 @@ typedef struct tcall_schema {
     const char *remedy;     /* what its author can do, or NULL */
     size_t at;              /* where in the text the reason is */
     const tcall_node *root; /* NULL: refused */
-    size_t used;     /* bytes of the memory, as long as the schema is in use */
-    uint16_t width;  /* frames of one value, at most */
-    uint16_t frames; /* frames at a time; 0xFFFF: as deep as the value */
-    uint32_t search; /* scratch bytes that its largest pattern takes */
+    size_t used;    /* bytes of the memory, as long as the schema is in use */
+    uint16_t width; /* frames that one value needs at most */
 } tcall_schema;
 
 /* Compiles a schema: text is one JSON value, an object, true or false, need not

@@ -89,8 +89,8 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. Returns its name, or
-     * NULL. */
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -1001,12 +1001,12 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
 }
 
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
-                                   const char *absent)
+                                   const char *name)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
-        m->coercions[m->coercion_count].absent = absent;
+        m->coercions[m->coercion_count].name = name;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -1036,14 +1036,18 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name;
-    if (!m->syntax.object || m->open->last == m->open->first)
-        return false;
-    name = tcall_machine_do_(m, m->open->first)->drop(m);
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_, name);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 

@@ -95,18 +95,18 @@ typedef struct tcall_fault {
 
 /* What happened to a value that was coerced. */
 enum {
-    TCALL_COERCED_TEXT_,  /* it was a string that held it */
-    TCALL_COERCED_WORD_,  /* the same, True or False */
-    TCALL_COERCED_ABSENT_ /* it was null, and its member is left out; at is
-                           * where the object begins */
+    TCALL_COERCED_TEXT_,   /* it was a string that held it */
+    TCALL_COERCED_WORD_,   /* the same, True or False */
+    TCALL_COERCED_ABSENT_, /* it was null, and its member is left out; at is
+                            * where the object begins */
+    TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
 typedef struct tcall_coercion {
-    uint32_t at; /* offset in the checked text */
-    uint8_t how; /* TCALL_COERCED_... */
-    /* ABSENT: the member, its quote in the schema's text, or its name in a
-     * shape; else NULL */
-    const char *absent;
+    uint32_t at;      /* offset in the checked text */
+    uint8_t how;      /* TCALL_COERCED_... */
+    const char *name; /* ABSENT: its quote in the schema's text, LEFT: its word
+                       * in flash; else NULL */
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;

@@ -83,7 +83,7 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
@@ -117,7 +117,7 @@ static const char tcall_mcp_names_[] TCALL_FLASH_ =
     "jsonrpc\0id\0method\0params\0result\0error\0";
 static const tcall_shape tcall_mcp_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_CHOICE, 0, 0, 0,
-     offsetof(tcall_mcp_message_, jsonrpc), 0, 0, tcall_mcp_jsonrpc_},
+     TCALL_NOWHERE, 0, 0, tcall_mcp_jsonrpc_},
     {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
      TCALL_KIND_JSON, 0, 0, TOOLCALL_MCP_ID + 1,
      offsetof(tcall_mcp_message_, id), 0, TOOLCALL_MCP_ID, NULL},
@@ -191,7 +191,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
     if (mcp->desc.call || !mcp->message.params.name[0]) {
         *shape = &stash;
-        *out = mcp->stash;
+        *out = mcp->at_work.reading.stash;
         return;
     }
     tcall_mcp_find_(mcp);
@@ -360,7 +360,7 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
     if (flash)
         tcall_write_flash(&mcp->out, flash);
     else
-        tcall_write_misfit(&mcp->out, mcp->at_work.decoder.misfits,
+        tcall_write_misfit(&mcp->out, mcp->at_work.reading.decoder.misfits,
                            &tcall_mcp_shape_, 0);
     tcall_write_unquote(&mcp->out);
     if (code == TCALL_MCP_BAD_VERSION_) {
@@ -377,9 +377,10 @@ static void tcall_mcp_refuse_(tcall_mcp *mcp, int code, const char *flash)
 /* Reads arguments that came before the name of their tool, or not at all. */
 static void tcall_mcp_read_late_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     tcall_decoder_init(decoder, tcall_mcp_shape_of_(mcp->tool), mcp->desc.room);
-    tcall_decoder_feed(decoder, mcp->stash, strlen(mcp->stash));
+    tcall_decoder_feed(decoder, mcp->at_work.reading.stash,
+                       strlen(mcp->at_work.reading.stash));
     tcall_decoder_end(decoder);
 }
 
@@ -387,7 +388,7 @@ static void tcall_mcp_read_late_(tcall_mcp *mcp)
  * `from` steps lead from the message to the arguments. */
 static int tcall_mcp_misfits_(tcall_mcp *mcp, uint8_t from)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t i;
     for (i = 0; i < TOOLCALL_MAX_FAULTS && i < decoder->misfit_count; i++) {
         const tcall_misfit *misfit = &decoder->misfits[i];
@@ -428,23 +429,24 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
-    bool late = mcp->stash[0] != '\0';
+    bool late = mcp->at_work.reading.stash[0] != '\0';
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
         return TCALL_E_DENIED;
     }
     if (!tcall_mcp_came_(mcp->message.params.came_, TCALL_MCP_ARGUMENTS_)) {
-        TCALL_COPY_(mcp->stash, TCALL_FLASH_TEXT_("{}"), 3);
+        TCALL_COPY_(mcp->at_work.reading.stash, TCALL_FLASH_TEXT_("{}"), 3);
         late = true;
     }
-    late = late && !mcp->at_work.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.decoder.error)
+    late = late && !mcp->at_work.reading.decoder.error;
+    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
         return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->stash), &mcp->out);
+                              tcall_str_of(mcp->at_work.reading.stash),
+                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
-    if (mcp->at_work.decoder.error)
+    if (mcp->at_work.reading.decoder.error)
         return tcall_mcp_misfits_(mcp, late ? 0 : TCALL_MCP_STEPS_);
     return tcall_mcp_run_(mcp, mcp->tool);
 }
@@ -497,7 +499,7 @@ static bool tcall_mcp_only_arguments_(const tcall_decoder *decoder)
 static bool tcall_mcp_no_request_(tcall_mcp *mcp)
 {
     const uint8_t *came = mcp->message.came_;
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     if (decoder->error == TCALL_E_DEPTH) {
         tcall_mcp_refuse_(mcp, -32600,
                           TCALL_FLASH_TEXT_("this is nested too deeply"));
@@ -568,7 +570,7 @@ static void tcall_mcp_result_(tcall_mcp *mcp)
  * the model; all others are for the client. */
 static void tcall_mcp_request_(tcall_mcp *mcp)
 {
-    const tcall_decoder *decoder = &mcp->at_work.decoder;
+    const tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
@@ -593,9 +595,9 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
 /* Prepares for the next line. */
 static void tcall_mcp_next_(tcall_mcp *mcp)
 {
-    tcall_decoder *decoder = &mcp->at_work.decoder;
+    tcall_decoder *decoder = &mcp->at_work.reading.decoder;
     TCALL_COPY_(&mcp->message, &tcall_mcp_initial_, sizeof mcp->message);
-    mcp->stash[0] = '\0';
+    mcp->at_work.reading.stash[0] = '\0';
     mcp->first = '\0';
     tcall_decoder_init(decoder, &tcall_mcp_shape_, &mcp->message);
     decoder->hole = tcall_mcp_hole_;
@@ -609,7 +611,7 @@ static void tcall_mcp_next_(tcall_mcp *mcp)
 static int tcall_mcp_line_(tcall_mcp *mcp)
 {
     int error;
-    tcall_decoder_end(&mcp->at_work.decoder);
+    tcall_decoder_end(&mcp->at_work.reading.decoder);
     if (mcp->first && !tcall_mcp_no_request_(mcp))
         tcall_mcp_request_(mcp);
     if (mcp->out.len)
@@ -628,7 +630,8 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
             if (!mcp->first && (unsigned char)bytes[end] > ' ')
                 mcp->first = bytes[end];
         /* with the end of the line, which ends a number */
-        tcall_decoder_feed(&mcp->at_work.decoder, bytes, end + (end < len));
+        tcall_decoder_feed(&mcp->at_work.reading.decoder, bytes,
+                           end + (end < len));
         if (end == len)
             break;
         if (error == TCALL_OK)
@@ -644,7 +647,7 @@ int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len)
 void tcall_mcp_poison(tcall_mcp *mcp)
 {
     mcp->first = TCALL_MCP_LOST_;
-    tcall_decoder_poison(&mcp->at_work.decoder);
+    tcall_decoder_poison(&mcp->at_work.reading.decoder);
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */

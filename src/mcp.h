@@ -97,7 +97,7 @@ typedef struct tcall_mcp_params_ {
 
 typedef struct tcall_mcp_message_ {
     uint8_t given_[1], came_[1];
-    uint8_t jsonrpc, method; /* index, or 255 */
+    uint8_t method; /* index, or 255 */
     char id[TOOLCALL_MCP_ID + 1];
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
@@ -111,9 +111,11 @@ typedef struct tcall_mcp {
     char first;             /* byte of the line but white space; 0: none yet */
     const tcall_tool *tool; /* that is called or listed; NULL: none */
     tcall_mcp_message_ message;
-    char stash[TOOLCALL_MCP_STASH + 1];
     union {
-        tcall_decoder decoder;
+        struct {
+            tcall_decoder decoder;
+            char stash[TOOLCALL_MCP_STASH + 1];
+        } reading;
         tcall_ctx cx; /* while a tool runs, when all is read */
     } at_work;
 } tcall_mcp;

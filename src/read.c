@@ -126,6 +126,7 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
         return false;
     }
     level->index = decoder->now.words.index;
+    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
     if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
         tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
         return false;
@@ -137,15 +138,26 @@ static bool tcall_read_name_end_(tcall_decoder *decoder)
     return true;
 }
 
+/* A name begins: mostly it is the one after the last. */
+static void tcall_read_name_begin_(tcall_decoder *decoder)
+{
+    const tcall_object *object = (const tcall_object *)decoder->level->what;
+    uint16_t index = (uint16_t)(decoder->level->index + 1);
+    tcall_read_words_(decoder, TCALL_INTO_NAME_,
+                      TCALL_FETCH_POINTER_(const char *, &object->names),
+                      TCALL_FETCH_8_(&object->count));
+    if (decoder->next && index < decoder->now.words.count) {
+        decoder->now.words.word = decoder->next;
+        decoder->now.words.index = (uint8_t)index;
+    }
+}
+
 static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
                              size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
     if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                          TCALL_FETCH_POINTER_(const char *, &object->names),
-                          TCALL_FETCH_8_(&object->count));
+        tcall_read_name_begin_(decoder);
     tcall_read_word_(decoder, name, len);
     return last && tcall_read_name_end_(decoder);
 }
@@ -298,6 +310,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
     decoder->level = level;
     level->base = tcall_read_place_(decoder);
     level->index = 0xFFFF; /* the first one comes next */
+    decoder->next = NULL;
     if (object)
         what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
     if (what)
@@ -308,7 +321,7 @@ static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
 }
 
 /* Looks after the members that were not given. */
-static void tcall_read_object_end_(tcall_decoder *decoder)
+TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_object *object = (const tcall_object *)level->what;
@@ -330,7 +343,8 @@ static void tcall_read_list_end_(tcall_decoder *decoder)
 {
     const tcall_level_ *level = decoder->level;
     uint16_t count = (uint16_t)(level->index + 1);
-    if (count < TCALL_FETCH_32_(&((const tcall_shape *)level->what)->low))
+    const tcall_shape *list = (const tcall_shape *)level->what;
+    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
         tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
     if (level->base)
         memcpy(level->base, &count, sizeof count);
@@ -341,18 +355,17 @@ static void tcall_read_item_(tcall_decoder *decoder)
 {
     tcall_level_ *level = decoder->level;
     const tcall_shape *list = (const tcall_shape *)level->what;
-    int32_t left;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
     if (level->index != 0xFFFE) /* and then all are one */
         level->index++;
-    left = TCALL_FETCH_32_(&list->high) - level->index;
     decoder->shape = &tcall_any_;
     decoder->base = level->base;
-    if (left > 0)
+    if (level->index < most)
         decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (left > 0 && level->base)
+    if (level->index < most && level->base)
         decoder->base += TCALL_FETCH_8_(&list->digits) +
                          (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (left == 0)
+    if (level->index == most)
         tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
                                                  TCALL_MEMBER_UNSAID
                                              ? TCALL_MISFIT_ROOM
@@ -445,6 +458,7 @@ static void tcall_read_end_(tcall_syntax_ *syntax)
             tcall_read_list_end_(decoder);
         if (--decoder->levels)
             decoder->level--;
+        decoder->next = NULL;
         return;
     }
     if (decoder->into & TCALL_INTO_NUMBER_)

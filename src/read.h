@@ -98,6 +98,8 @@ struct tcall_decoder {
     const tcall_shape *shape; /* of the value that comes next or is read */
     char *base;               /* the struct that it belongs to */
     tcall_level_ *level;      /* the innermost one */
+    const char *next; /* of an object: the name that most likely comes next, or
+                       * NULL: nobody knows */
     union {
         tcall_text_into_ text;
         tcall_words_ words;

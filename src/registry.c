@@ -169,8 +169,8 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     int r =
         tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
     if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->schemas)
-        tc->schemas[tool - tc->desc.tools] = schema;
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
     r = tcall_worse_(
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
@@ -188,21 +188,21 @@ static int tcall_schemas_(tcall *tc, size_t rows)
 {
     if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
-    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
 {
-    return tc->schemas && tc->schemas[tool - tc->desc.tools].root;
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
 /* Forgets the schema of a tool that is removed. */
 static void tcall_schema_drop_(tcall *tc, size_t row)
 {
-    if (tc->schemas)
-        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
 }
 
 /* ---- the order of hooks ---- */

@@ -267,30 +267,22 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the call would take the text, which lies where the free part
- * of the block begins; then it lies there again. */
+/* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
 {
     tcall_block *block = &call->cx.tc->block;
-    size_t high = block->high;
     const tcall_object *shape = call->tool->shape;
-    const char *held = tcall_hydrate_hold_(block, text.ptr, text.len);
     tcall_machine machine;
     tcall_machine_desc desc;
-    int r = TCALL_E_MEMORY;
     memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
     desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->schema.root;
+    desc.target.node = shape ? NULL : call->node;
     desc.target.rows = shape ? NULL : &tcall_schema_rows;
-    desc.object = true;
-    if (shape)
-        desc.target.out = tcall_block_take_(block, shape->size);
-    if (held && (!shape || desc.target.out))
-        r = tcall_arguments_read_(block, &machine, &desc,
-                                  tcall_slice_(held, text.len));
-    tcall_block_back_(block, high);
-    return r == TCALL_OK;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    return (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
 
 /* Writes the members of an object of JSON text as key=value, ... */
@@ -316,15 +308,14 @@ TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
 /* Longer examples are left out. */
 #define TCALL_EXAMPLE_ 512
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
+/* Makes an example at the end of the block, ended by NUL. Returns its length,
+ * or 0. */
+static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
     tcall_writer args;
-    tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -333,19 +324,30 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
-        return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!tcall_example_fits_(call, text))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
+        return 0;
+    return --text->len;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_str text;
+    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */

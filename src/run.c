@@ -233,14 +233,13 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
-    tcall_schema schema;
     tcall_machine machine;
     tcall_machine_desc desc;
-    int r = tcall_hydrate_compile_(tc, &schema, cx->call->tool->output);
+    int r;
+    memset(&desc, 0, sizeof desc);
+    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = schema.root;
     desc.target.rows = &tcall_schema_rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)

@@ -530,22 +530,22 @@ TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
     tcall_say_sentence_(&fault, remedy);
 }
 
-/* Writes "path", with a name that was left out there, or NULL. Returns the last
- * name. */
+/* Writes "path", with the member that a coercion left out, or NULL. Returns the
+ * last name. */
 static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at, const char *absent)
+                                     uint32_t at,
+                                     const tcall_coercion *coercion)
 {
     const char *key;
     tcall_write_key(writer, "path");
     tcall_write_quote(writer);
     key = tcall_say_pointer_(writer, text, text + at);
-    if (absent) {
+    if (coercion && coercion->name)
         tcall_write_text(writer, "/");
-        if (*absent == '"')
-            tcall_say_string_(writer, absent, TCALL_SAY_STEP_);
-        else
-            tcall_put_step_(writer, absent);
-    }
+    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    else if (coercion && coercion->name)
+        tcall_put_step_(writer, coercion->name);
     tcall_write_unquote(writer);
     return key;
 }
@@ -585,9 +585,9 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion->absent);
+    tcall_write_path_(writer, text, coercion->at, coercion);
     tcall_write_key(writer, "from");
-    if (coercion->how == TCALL_COERCED_ABSENT_) {
+    if (coercion->name) {
         tcall_write_null(writer);
     } else {
         tcall_write_came_(writer, value, coercion->how);

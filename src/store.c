@@ -31,45 +31,54 @@ TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
  *
  * A name or a word of a choice is compared in flash as it comes: the word that
  * agrees with all of it so far is also what the next one has to agree with.
+ * They are tried in a circle.
  */
 
 /* Begins to look for a word in a list of so many. */
 TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
                                       uint8_t count)
 {
+    words->list = list;
     words->word = count ? list : NULL;
     words->len = 0;
     words->index = 0;
-    words->left = (uint8_t)(count - 1);
+    words->count = words->left = count;
 }
 
-/* Goes on with a byte; with NUL, which no word has in it, at the end. */
-static void tcall_words_byte_(tcall_words_ *words, char c)
+/* Looks for another one, which goes on with this byte. */
+static void tcall_words_other_(tcall_words_ *words, char c)
 {
     const char *word = words->word;
-    bool agrees = true;
-    while (!agrees || TCALL_BYTE_(word + words->len) != c) {
-        if (!words->left) {
-            word = NULL;
-            break;
+    do {
+        if (--words->left == 0) {
+            words->word = NULL;
+            return;
         }
-        words->left--;
-        words->index++;
         word = tcall_word_next_(word);
-        agrees = tcall_word_agrees_(word, words->word, words->len);
-    }
+        if (++words->index == words->count) {
+            words->index = 0;
+            word = words->list;
+        }
+    } while (!tcall_word_agrees_(word, words->word, words->len) ||
+             TCALL_BYTE_(word + words->len) != c);
     words->word = word;
-    words->len++;
 }
 
 /* Goes on with a part of what came. */
 TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
-    for (; len && words->word; len--, bytes++) {
+    const char *end = bytes + len;
+    while (words->word) {
+        const char *word = words->word + words->len, *from = bytes;
+        for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
+            word++;
+        words->len += (size_t)(bytes - from);
+        if (bytes == end)
+            return;
         if (*bytes)
-            tcall_words_byte_(words, *bytes);
-        else
+            tcall_words_other_(words, *bytes);
+        else /* no word has it in it */
             words->word = NULL;
     }
 }
@@ -77,8 +86,8 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
 /* Returns whether all that came is a word: the one at index. */
 TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
 {
-    if (words->word)
-        tcall_words_byte_(words, '\0');
+    if (words->word && TCALL_BYTE_(words->word + words->len))
+        tcall_words_other_(words, '\0');
     return words->word != NULL;
 }
 
@@ -224,12 +233,10 @@ TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
-/* Begins an object: its struct is what it is at first, and no member has come.
- */
+/* Begins an object: no member has come. */
 TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
 {
-    TCALL_COPY_(base, TCALL_FETCH_POINTER_(const char *, &object->initial),
-                TCALL_FETCH_16_(&object->size));
+    memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
@@ -251,13 +258,47 @@ TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
 }
 
-/* Ends a member of an object. Returns false where it is required and did not
- * come. */
+/* Returns how many bytes make a member what it is at first: of a text without
+ * a default its NUL, of a list its count. */
+static size_t tcall_store_initial_size_(const tcall_shape *member)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {
+        /* by kind; double has four bytes on an AVR */
+        0,
+        sizeof(bool),
+        sizeof(int32_t),
+        sizeof(int64_t),
+        sizeof(double),
+        1,
+        1,
+        sizeof(uint16_t),
+        0,
+        1,
+        0};
+    uint8_t kind = TCALL_FETCH_8_(&member->kind);
+    if (kind == TCALL_KIND_TEXT &&
+        TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_DEFAULT)
+        return TCALL_FETCH_16_(&member->size);
+    if (kind == TCALL_KIND_OBJECT)
+        return TCALL_FETCH_16_(
+            &TCALL_FETCH_POINTER_(const tcall_object *, &member->more)->size);
+    return TCALL_FETCH_8_(sizes + kind);
+}
+
+/* Ends a member of an object: one without a value becomes what it is at first.
+ * Returns false where it is required and did not come. */
 TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
                                            char *base, uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
+    char *to = tcall_store_place_(member, base);
+    const char *initial = TCALL_FETCH_POINTER_(const char *, &object->initial);
+    if (TCALL_BIT_OF_(base, index))
+        return true;
+    if (to)
+        TCALL_COPY_(to, initial + (to - base),
+                    tcall_store_initial_size_(member));
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }

@@ -54,9 +54,10 @@ typedef struct tcall_text_into_ {
 /* A name or a word of a choice. Of these only so much is known: with which one
  * in flash it agrees so far. */
 typedef struct tcall_words_ {
-    const char *word;    /* that one, or NULL: none agrees */
-    size_t len;          /* bytes that came */
-    uint8_t index, left; /* of the word; words that follow it */
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
 #if TOOLCALL_MISFIT_TEXT
     uint8_t kept; /* the first bytes, for a misfit */
     char text[TOOLCALL_MISFIT_TEXT];

@@ -145,8 +145,10 @@ static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
 }
 
 /* A string begins. */
-static const char *tcall_syntax_quote_(tcall_syntax_ *s, const char *at,
-                                       const char *end, bool named)
+TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
+                                                       const char *at,
+                                                       const char *end,
+                                                       bool named)
 {
     s->state = TCALL_AT_STRING_;
     s->named = named;
@@ -174,7 +176,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
         s->state = TCALL_AT_ESCAPE_;
     } else if (*at == 'u') {
         s->state = TCALL_AT_HEX_;
-        s->hex = 4;
+        s->within = 4;
     } else if (!c || s->high) {
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     } else {
@@ -189,9 +191,9 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->hex == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
-    if (s->hex)
+    if (s->within)
         return at + 1;
     if (half == 0xD800) {
         s->high = unit;
@@ -211,12 +213,12 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
     const char *at = from;
-    for (; at < end && TCALL_BYTE_(s->literal); at++, s->literal++)
-        if (*at != TCALL_BYTE_(s->literal))
+    for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
+        if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
             return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
                                       at);
     tcall_syntax_part_(s, from, at);
-    if (!TCALL_BYTE_(s->literal))
+    if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
     return at;
 }
@@ -225,14 +227,14 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
     const char *at = from;
-    uint8_t state = s->number, next = state;
+    uint8_t state = s->within, next = state;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
             break;
         state = next;
     }
-    s->number = state;
+    s->within = state;
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -262,11 +264,11 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     s->named = false;
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
-        s->number = TCALL_N_START_;
+        s->within = TCALL_N_START_;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
-    s->literal = tcall_literal_(c);
+    s->within = (uint8_t)(tcall_literal_(c) - tcall_literals_);
     return tcall_syntax_literal_(s, at, end);
 }
 

@@ -45,7 +45,9 @@ typedef struct tcall_syntax_user_ {
 struct tcall_syntax_ {
     const tcall_syntax_user_ *user;
     int error; /* TCALL_OK, or what ended it */
-    uint8_t state, depth, number, hex;
+    uint8_t state, depth;
+    uint8_t within; /* the state of a number, place in a literal, or digits of a
+                     * \u escape to come */
     uint8_t quiet; /* 1 + the depth behind which nobody is told; 0: all is heard
                     */
     bool halt;     /* the value is complete, there is an error, a line ends */
@@ -56,7 +58,6 @@ struct tcall_syntax_ {
     bool lines;    /* a line feed between tokens halts */
     tcall_utf_ utf;
     uint16_t unit, high; /* of \u escapes */
-    const char *literal; /* what is left of true, false, null */
     const char *from;    /* where the raw text of this piece begins; when a name
                           * or value begins: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */

@@ -319,7 +319,7 @@ typedef struct tcall {
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const struct tcall *busy; /* itself: it has called the program */
-    tcall_schema *schemas;    /* compiled, one for each tool; NULL when lazy */
+    const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */

@@ -80,6 +80,22 @@ static const char *const schemas[] = {
     "\"p12\":{},\"p13\":{},\"p14\":{},\"p15\":{},\"p16\":{},\"p17\":{}},"
     "\"required\":[\"p17\",\"p01\"],\"items\":{\"$ref\":\"#/properties/p17\"}}",
     "\t{ \"type\" : \"object\" ,\n \"properties\" : { \"a\" : { } } } \r\n",
+    "{\"oneOf\":[{\"anyOf\":[{\"allOf\":[{\"not\":{\"$ref\":\"#/$defs/a\"}}]}]}],"
+    "\"$defs\":{\"a\":{\"minimum\":1},\"b\":false}}",
+    "{\"definitions\":{\"a\":{\"definitions\":{\"b\":{\"type\":\"null\"}}}},"
+    "\"items\":{\"$ref\":\"#/definitions/a/definitions/b\"}}",
+    "{\"items\":{\"$ref\":\"#/if\"},\"if\":{\"minItems\":1},\"then\":{\"$ref\":"
+    "\"#/contains\"},\"contains\":{\"$ref\":\"#/propertyNames\"},"
+    "\"propertyNames\":{\"maxLength\":3}}",
+    "{\"maxLength\":0,\"minLength\":1e2,\"maximum\":1E-400,\"minimum\":-0}",
+    "{\"const\":\"\\ud83d\\ude00\",\"enum\":[[[[[]]]],null]}",
+    "{\"description\":\"a } ] \\\" b\",\"title\":\"\\\\\",\"type\":\"string\"}",
+    "{\"$schema\":\"http://json-schema.org/draft-07/schema\",\"dependencies\":"
+    "{\"a\":{\"$ref\":\"#/dependencies/b\"},\"b\":{\"required\":[\"c\"]},"
+    "\"c\":[\"d\"]},\"items\":[true],\"$comment\":1}",
+    "{\"properties\":{\"a\":{\"properties\":{\"a\":{\"properties\":{\"a\":"
+    "{\"properties\":{\"a\":{\"type\":[\"boolean\"]}}}},\"required\":[\"a\"]}}}}}",
+    "{\"additionalProperties\":{\"$ref\":\"#\"},\"minProperties\":1}",
 #ifndef TOOLCALL_NO_PATTERN
     "{\"pattern\":\"^a+$\"}",
     "{\"pattern\":\"\\\\d{2,5}\",\"type\":\"string\",\"maxLength\":9}",
@@ -295,6 +311,43 @@ static void test_refusals(void)
         CHECK(same);
         run_end(&r);
     }
+}
+
+/* ---- nodes ---- */
+
+/* What the machine need not look up is marked. */
+static void test_nodes(void)
+{
+    const char *text =
+        "{\"required\":[\"b\",\"\\u0061\"],\"maximum\":70000,\"minimum\":-7,"
+        "\"properties\":{\"a\":{},\"\\u0062\":{\"type\":\"null\"},\"\xC3\xA9\":"
+        "false},\"type\":[\"object\",\"integer\"]}";
+    const tcall_row *row;
+    run r;
+    run_begin(&r, text, strlen(text));
+    run_whole(&r, TCALL_DRAFT_2020);
+    CHECK(r.result > 0 && r.schema.width == 1);
+    CHECK(r.schema.root->types == (TCALL_SHAPE_OBJECT | TCALL_SHAPE_INTEGER));
+    CHECK(r.schema.root->flags == TCALL_NODE_FIELDS_);
+    row = r.schema.root->rows;
+    CHECK(row->on == TCALL_ON_PROPERTIES_ && row->count == 3 && !row->flags);
+    CHECK(row->of.members[0].node.digits == 3);
+    CHECK(row->of.members[0].node.flags == TCALL_NODE_MUST_);
+    CHECK(row->of.members[1].node.digits == 0);
+    CHECK(row->of.members[1].node.flags == TCALL_NODE_MUST_);
+    CHECK(row->of.members[1].node.types == TCALL_SHAPE_NULL);
+    CHECK(row->of.members[2].node.digits == 4 &&
+          !row->of.members[2].node.flags && !row->of.members[2].node.types);
+    row++;
+    CHECK(row->on == TCALL_ON_MINIMUM_ && row->flags == TCALL_ROW_SMALL_ &&
+          (int16_t)row->count == -7);
+    row++;
+    CHECK(row->on == TCALL_ON_MAXIMUM_ && !row->flags);
+    CHECK(strncmp(row->of.text, "70000", 5) == 0);
+    row++;
+    CHECK(row->on == TCALL_ON_REQUIRED_ && row->count == 2 &&
+          row->flags & TCALL_ROW_MUSTS_ && row->flags & TCALL_ROW_LAST_);
+    run_end(&r);
 }
 
 /* Each keyword is known: null is the value of none that checks its value. */
@@ -614,6 +667,7 @@ FUZZ(schemas, (void)0, holds)
 int main(void)
 {
     test_refusals();
+    test_nodes();
     test_keywords();
     test_cut();
     test_memory();

@@ -385,11 +385,9 @@ static void test_strict_limit(void)
     CHECK(lint(many, 21) == 1 && says("strict anthropic"));
 }
 
-static const tcall_provider *const all[] = {
-    &tcall_responses,
-    &tcall_ollama,
-    &tcall_gemini,
-    &tcall_openai, &tcall_anthropic};
+static const tcall_provider *const all[] = {&tcall_responses, &tcall_ollama,
+                                            &tcall_gemini, &tcall_openai,
+                                            &tcall_anthropic};
 
 static void test_cost(void)
 {

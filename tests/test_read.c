@@ -115,10 +115,6 @@ static void test_values(void)
     CHECK(strcmp(all.city, "\xC3\xA9\n") == 0 && all.unit == unit_kelvins);
     CHECK(all.days == 3 && !TCALL_GIVEN(&all, all, days));
     CHECK(all.limits.count == 0 && all.inner.depth == 0);
-    /* nothing is left of what was there before */
-    CHECK(read_whole("{\"city\":\"x\",\"limits\":[{\"value\":1}]}") ==
-              TCALL_OK &&
-          !memchr(&all, 0x5A, sizeof all));
 
     CHECK(read_value("inner", "{}") == TCALL_OK && all.inner.depth == 7);
     CHECK(read_value("inner", "{\"a\":{\"depth\":[1]},\"depth\":2}") ==
