@@ -14,8 +14,8 @@
 # make bench   instructions per call, beside cJSON
 # make bench-pick  quality and cost of picking, beside others
 # make coverage  lines and branches of a call that the unit tests reach
-# make mutants   which slips in the code of a call the unit tests notice
-# make fixes     which test fails without what mended each old defect
+# make mutants OF='FILE FUNCTION'  which slips in there no test notices; without OF
+#              everywhere: days
 # make figures write size and speed into README.md
 # make landed  record what only falls, when an issue ends: tests/measure/landed
 # make format  lay out the sources; format-check only looks
@@ -167,6 +167,7 @@ bench: $(installed)
 	@tests/measure/bench_tools.py
 	@tests/measure/bench_shapes.py
 	@tests/measure/bench_deltas.py
+	@tests/measure/machine.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3
 	@tests/measure/bench_pick.py
@@ -174,11 +175,8 @@ coverage: $(installed) toolcall.h
 	@tests/need python3
 	@tests/measure/coverage.py
 mutants: $(installed) toolcall.h
-	@tests/need python3 clang
-	@tests/measure/mutants.py
-fixes: $(installed) toolcall.h
-	@tests/need python3 clang
-	@tests/measure/fixes.py
+	@tests/need python3 clang bubblewrap
+	@tests/measure/mutants.py --all $(OF)
 
 figures: size firmware-run linux-test bench
 	@tests/measure/figures.py
@@ -294,4 +292,4 @@ clean:
 
 -include $(wildcard $(BUILD)/*.d $(BUILD)/*/*.d $(BUILD)/*/*/*.d)
 .PHONY: all run test test-peers test-timed unit chapters matrix firmware-test firmware-run boards linux-test size \
-        bench bench-pick coverage mutants fixes figures landed deps docs format format-check install clean
+        bench bench-pick coverage mutants figures landed deps docs format format-check install clean

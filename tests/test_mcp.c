@@ -1,4 +1,4 @@
-/* Needs: SHAPES, MCP, SENTENCES. */
+/* Needs: SHAPES, SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.
@@ -406,6 +406,23 @@ static void test_pieces(void)
         feed("\n");
         CHECK(strcmp(said(), whole) == 0);
     }
+}
+
+/* Bytes behind those that came are not read. */
+static void test_lines(void)
+{
+    static const char lines[] = "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
+                                "\"ping\"}\n";
+    char three[3 * sizeof lines], one[256], two[512];
+    size_t len = sizeof lines - 1;
+    snprintf(three, sizeof three, "%s%s%s", lines, lines, lines);
+    clear();
+    feed(lines);
+    snprintf(one, sizeof one, "%.200s", said());
+    snprintf(two, sizeof two, "%s%s", one, one);
+    clear();
+    tcall_mcp_feed(&server, three, 2 * len);
+    CHECK(one[0] && strcmp(said(), two) == 0);
 }
 
 static void test_order(void)
@@ -1008,6 +1025,7 @@ int main(void)
     test_long_ids();
     test_frames();
     test_pieces();
+    test_lines();
     test_order();
     test_stash();
     test_duplicates();

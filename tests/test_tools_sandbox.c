@@ -4,7 +4,7 @@
  * a directory of its own in TMPDIR, which it removes.
  *
  *     QUICK=1   leaves out the larger bombs
- *     STOP=1    ends with the first row that fails (for tests/guards) */
+ *     STOP=1    ends with the first row that fails (for mutants.py) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "tools/shell.h"

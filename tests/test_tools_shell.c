@@ -3,7 +3,7 @@
  * TMPDIR, which it removes.
  *
  *     QUICK=1   leaves out the rows that take long
- *     STOP=1    ends with the first row that fails (for tests/guards) */
+ *     STOP=1    ends with the first row that fails (for mutants.py) */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64
 #include "tools/shell.h"

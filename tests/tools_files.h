@@ -6,7 +6,7 @@
  *                    openat2 is missing
  *     QUICK=1        without what takes long
  *     ROWS=NAME      only one group of rows
- *     STOP=1         ends with the first row that fails (for tests/guards)
+ *     STOP=1         ends with the first row that fails (for mutants.py)
  */
 #define _GNU_SOURCE
 #define _FILE_OFFSET_BITS 64 /* also where off_t has 32 */
