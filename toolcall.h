@@ -68,15 +68,6 @@
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
- *     NO_OPENAI      the format of Chat Completions
- *     NO_RESPONSES   the format of OpenAI's Responses
- *     NO_ANTHROPIC   the format of Anthropic's Messages
- *     NO_OLLAMA      the format of Ollama's /api/chat
- *     NO_GEMINI      the format of Gemini's generateContent
- *     NO_INTERACTIONS  the format of Gemini's Interactions
- *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_MCP         the server of the Model Context Protocol
- *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -3509,89 +3500,59 @@ extern const tcall_text_calls tcall_text_any;
 
 /* ==========================================================================
  * >>openai: Chat Completions, also of compatible servers
- *
- * TOOLCALL_NO_OPENAI leaves it out, and the servers that speak its format.
  */
 
-#ifndef TOOLCALL_NO_OPENAI
-#define TCALL_HAS_OPENAI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_openai;
-#endif
 #endif
 
 /* ==========================================================================
  * >>anthropic: Messages
- *
- * TOOLCALL_NO_ANTHROPIC leaves it out.
  */
 
-#ifndef TOOLCALL_NO_ANTHROPIC
-#define TCALL_HAS_ANTHROPIC_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_anthropic;
-#endif
 #endif
 
 /* ==========================================================================
  * >>ollama: its own /api/chat
- *
- * TOOLCALL_NO_OLLAMA leaves it out.
  */
 
-#ifndef TOOLCALL_NO_OLLAMA
-#define TCALL_HAS_OLLAMA_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_ollama;
-#endif
 #endif
 
 /* ==========================================================================
  * >>responses: the Responses API of OpenAI
- *
- * TOOLCALL_NO_RESPONSES leaves it out.
  */
 
-#ifndef TOOLCALL_NO_RESPONSES
-#define TCALL_HAS_RESPONSES_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_responses;
-#endif
 #endif
 
 /* ==========================================================================
  * >>gemini: generateContent of Google
- *
- * TOOLCALL_NO_GEMINI leaves it out.
  */
 
-#ifndef TOOLCALL_NO_GEMINI
-#define TCALL_HAS_GEMINI_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_gemini;
-#endif
 #endif
 
 /* ==========================================================================
  * >>interactions: the Interactions API of Google, newer than generateContent
  *
  * Nothing is kept on the server: each request holds the whole conversation.
- * TOOLCALL_NO_INTERACTIONS leaves it out.
  */
 
-#ifndef TOOLCALL_NO_INTERACTIONS
-#define TCALL_HAS_INTERACTIONS_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_interactions;
-#endif
 #endif
 
 /* ==========================================================================
  * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
- * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
- * out.
+ * url, path or quirk serves what is not here.
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
@@ -3671,16 +3632,11 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
-#if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
-#define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
 TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
 #undef TCALL_X_
-#endif
 #endif
 
 /* ==========================================================================
@@ -3985,7 +3941,6 @@ struct tcall_agent {
  */
 
 #ifndef TOOLCALL_NO_AGENT
-#ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and what the turn waits for: an
@@ -4004,7 +3959,6 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
-#endif
 #endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
@@ -4044,7 +3998,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * confirm where nobody can be asked.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
@@ -4167,7 +4121,7 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
     struct name name;
 /* clang-format on */
 
-#endif /* TOOLCALL_NO_MCP */
+#endif /* TOOLCALL_NO_SHAPES */
 
 #ifdef __cplusplus
 }
@@ -25437,8 +25391,6 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#ifdef TCALL_HAS_OPENAI_
-
 #define TCALL_OPENAI_PATHS_(X)                                            \
     X(1, 0, 0, "usage")                                                   \
     X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
@@ -25573,16 +25525,12 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  NULL,
                                                  0};
 
-#endif /* TCALL_HAS_OPENAI_ */
-
 /* ==========================================================================
  * >>anthropic
  *
  * An event of a stream is itself the element of a call: index and type may
  * stand before it or after it.
  */
-
-#ifdef TCALL_HAS_ANTHROPIC_
 
 #define TCALL_ANTHROPIC_PATHS_(X)                                          \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
@@ -25735,15 +25683,11 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_ANTHROPIC_ */
-
 /* ==========================================================================
  * >>ollama
  *
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
-
-#ifdef TCALL_HAS_OLLAMA_
 
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
@@ -25830,8 +25774,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "thinking",
                                                  0};
 
-#endif /* TCALL_HAS_OLLAMA_ */
-
 /* ==========================================================================
  * >>responses
  *
@@ -25839,8 +25781,6 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * item; servers differ in which they fill, so the longest counts. The type of
  * an event says what its piece is of. Reasoning goes back as it came.
  */
-
-#ifdef TCALL_HAS_RESPONSES_
 
 #define TCALL_RESPONSES_PATHS_(X)                                            \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
@@ -25986,16 +25926,12 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     NULL,
                                                     0};
 
-#endif /* TCALL_HAS_RESPONSES_ */
-
 /* ==========================================================================
  * >>gemini
  *
  * A call is a part of what the model says and comes whole. A part may bear a
  * signature, which has to go back with the same part. Results must be objects.
  */
-
-#ifdef TCALL_HAS_GEMINI_
 
 #define TCALL_GEMINI_PATHS_(X)                                               \
     X(1, 0, 0, "usageMetadata")                                              \
@@ -26140,8 +26076,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     NULL,
     TCALL_TURNS_RESULTS_ALONE};
 
-#endif /* TCALL_HAS_GEMINI_ */
-
 /* ==========================================================================
  * >>interactions
  *
@@ -26149,8 +26083,6 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * pieces and ends it, by its index; the interaction at the stream's end may
  * hold all steps again.
  */
-
-#ifdef TCALL_HAS_INTERACTIONS_
 
 /* What a step holds, whole or as it begins. */
 #define TCALL_INTERACTIONS_STEP_(X, depth)                       \
@@ -26301,13 +26233,9 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     NULL,
     0};
 
-#endif /* TCALL_HAS_INTERACTIONS_ */
-
 /* ==========================================================================
  * >>servers
  */
-
-#ifdef TCALL_HAS_SERVERS_
 
 /* ---- reasoning details of OpenRouter ---- */
 
@@ -26465,86 +26393,49 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks, turns)                                              \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
-                                                     url,                    \
-                                                     path,                   \
-                                                     NULL,                   \
-                                                     header,                 \
-                                                     prefix,                 \
-                                                     {NULL, NULL},           \
-                                                     tcall_server_write_,    \
-                                                     &tcall_openai_paths_,   \
-                                                     tcall_openai_stops_,    \
-                                                     tcall_openai_types_,    \
-                                                     reasoning,              \
-                                                     strict,                 \
-                                                     quirks,                 \
-                                                     member,                 \
+/* A row of one of the tables: the function that writes its requests, and the
+ * format whose answers it gives. */
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
+                      reasoning, member, strict, quirks, turns)                \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
+                                                     url,                      \
+                                                     path,                     \
+                                                     NULL,                     \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {NULL, NULL},             \
+                                                     write,                    \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_stops_,  \
+                                                     tcall_##format##_types_,  \
+                                                     reasoning,                \
+                                                     strict,                   \
+                                                     quirks,                   \
+                                                     member,                   \
                                                      turns};
+#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-
-#ifdef TCALL_HAS_RESPONSES_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
-                 quirks, turns)                                               \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
-                                                     url,                     \
-                                                     path,                    \
-                                                     NULL,                    \
-                                                     header,                  \
-                                                     prefix,                  \
-                                                     {NULL, NULL},            \
-                                                     tcall_responses_write_,  \
-                                                     &tcall_responses_paths_, \
-                                                     tcall_responses_stops_,  \
-                                                     tcall_responses_types_,  \
-                                                     reasoning,               \
-                                                     strict,                  \
-                                                     quirks,                  \
-                                                     member,                  \
-                                                     turns};
+#define TCALL_X_(...) \
+    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
 TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-
-#endif /* TCALL_HAS_SERVERS_ */
 
 /* ==========================================================================
  * >>providers
  */
 
-/* A chapter that was left out, or whose file was deleted, defines no
- * TCALL_HAS_..._ in its contract. */
 static const tcall_provider *const tcall_providers_[] = {
-#ifdef TCALL_HAS_OPENAI_
     &tcall_openai,
-#endif
-#ifdef TCALL_HAS_RESPONSES_
     &tcall_responses,
-#endif
-#ifdef TCALL_HAS_ANTHROPIC_
     &tcall_anthropic,
-#endif
-#ifdef TCALL_HAS_OLLAMA_
     &tcall_ollama,
-#endif
-#ifdef TCALL_HAS_GEMINI_
     &tcall_gemini,
-#endif
-#ifdef TCALL_HAS_INTERACTIONS_
     &tcall_interactions,
-#endif
-#ifdef TCALL_HAS_SERVERS_
 #define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
-        TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
+    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-            NULL};
+        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
@@ -28426,7 +28317,7 @@ int tcall_agent_plan(tcall_agent *agent, tcall_str text,
  * was written must not become a conversation.
  */
 
-#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+#ifndef TOOLCALL_NO_AGENT
 
 static const char tcall_save_mark_[] = "tcall2";
 
@@ -28783,7 +28674,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     return error;
 }
 
-#endif /* TOOLCALL_NO_SAVE */
+#endif /* TOOLCALL_NO_AGENT */
 
 /* ==========================================================================
  * >>mcp
@@ -28794,7 +28685,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
  * line has ended, so that the id is known wherever it was.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#ifndef TOOLCALL_NO_SHAPES
 
 /* ---- the message ---- */
 
@@ -29459,7 +29350,7 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_MCP */
+#endif /* TOOLCALL_NO_SHAPES */
 
 #ifdef __cplusplus
 }

@@ -9,8 +9,6 @@
  * stand before it or after it.
  */
 
-#ifdef TCALL_HAS_ANTHROPIC_
-
 #define TCALL_ANTHROPIC_PATHS_(X)                                          \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
     X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
@@ -161,5 +159,3 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
         TCALL_QUIRK_NO_FORCE,
     NULL,
     0};
-
-#endif /* TCALL_HAS_ANTHROPIC_ */

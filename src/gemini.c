@@ -9,8 +9,6 @@
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-#ifdef TCALL_HAS_GEMINI_
-
 #define TCALL_GEMINI_PATHS_(X)                                               \
     X(1, 0, 0, "usageMetadata")                                              \
     X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
@@ -153,5 +151,3 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     TCALL_QUIRK_ORDERED,
     NULL,
     TCALL_TURNS_RESULTS_ALONE};
-
-#endif /* TCALL_HAS_GEMINI_ */

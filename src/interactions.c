@@ -10,8 +10,6 @@
  * hold all steps again.
  */
 
-#ifdef TCALL_HAS_INTERACTIONS_
-
 /* What a step holds, whole or as it begins. */
 #define TCALL_INTERACTIONS_STEP_(X, depth)                       \
     X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
@@ -160,5 +158,3 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     TCALL_QUIRK_ORDERED,
     NULL,
     0};
-
-#endif /* TCALL_HAS_INTERACTIONS_ */

@@ -5,12 +5,8 @@
  * >>interactions: the Interactions API of Google, newer than generateContent
  *
  * Nothing is kept on the server: each request holds the whole conversation.
- * TOOLCALL_NO_INTERACTIONS leaves it out.
  */
 
-#ifndef TOOLCALL_NO_INTERACTIONS
-#define TCALL_HAS_INTERACTIONS_
 #ifndef TOOLCALL_STATIC
 extern const tcall_provider tcall_interactions;
-#endif
 #endif

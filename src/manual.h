@@ -68,15 +68,6 @@
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
- *     NO_OPENAI      the format of Chat Completions
- *     NO_RESPONSES   the format of OpenAI's Responses
- *     NO_ANTHROPIC   the format of Anthropic's Messages
- *     NO_OLLAMA      the format of Ollama's /api/chat
- *     NO_GEMINI      the format of Gemini's generateContent
- *     NO_INTERACTIONS  the format of Gemini's Interactions
- *     NO_SERVERS     the table of servers compatible with OpenAI
- *     NO_MCP         the server of the Model Context Protocol
- *     NO_SAVE        conversations as bytes, for after a restart
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

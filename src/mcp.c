@@ -13,7 +13,7 @@
  * line has ended, so that the id is known wherever it was.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#ifndef TOOLCALL_NO_SHAPES
 
 /* ---- the message ---- */
 
@@ -678,4 +678,4 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_MCP */
+#endif /* TOOLCALL_NO_SHAPES */

@@ -39,7 +39,7 @@
  * confirm where nobody can be asked.
  */
 
-#if !defined TOOLCALL_NO_MCP && !defined TOOLCALL_NO_SHAPES
+#ifndef TOOLCALL_NO_SHAPES
 
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
@@ -162,4 +162,4 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
     struct name name;
 /* clang-format on */
 
-#endif /* TOOLCALL_NO_MCP */
+#endif /* TOOLCALL_NO_SHAPES */

@@ -8,8 +8,6 @@
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#ifdef TCALL_HAS_OLLAMA_
-
 #define TCALL_OLLAMA_PATHS_(X)                               \
     X(1, 0, 0, "message")                                    \
     X(2, TCALL_FIELD_TEXT, 0, "content")                     \
@@ -94,5 +92,3 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                      TCALL_QUIRK_FREE_REASONING,
                                                  "thinking",
                                                  0};
-
-#endif /* TCALL_HAS_OLLAMA_ */

@@ -6,8 +6,6 @@
  * >>openai
  */
 
-#ifdef TCALL_HAS_OPENAI_
-
 #define TCALL_OPENAI_PATHS_(X)                                            \
     X(1, 0, 0, "usage")                                                   \
     X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
@@ -141,5 +139,3 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  TCALL_QUIRK_SHORT_IDS,
                                                  NULL,
                                                  0};
-
-#endif /* TCALL_HAS_OPENAI_ */

@@ -10,8 +10,6 @@
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-#ifdef TCALL_HAS_RESPONSES_
-
 #define TCALL_RESPONSES_PATHS_(X)                                            \
     X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
     X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
@@ -155,5 +153,3 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     TCALL_QUIRK_ORDERED,
                                                     NULL,
                                                     0};
-
-#endif /* TCALL_HAS_RESPONSES_ */

@@ -10,7 +10,7 @@
  * was written must not become a conversation.
  */
 
-#if !defined TOOLCALL_NO_AGENT && !defined TOOLCALL_NO_SAVE
+#ifndef TOOLCALL_NO_AGENT
 
 static const char tcall_save_mark_[] = "tcall2";
 
@@ -367,4 +367,4 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
     return error;
 }
 
-#endif /* TOOLCALL_NO_SAVE */
+#endif /* TOOLCALL_NO_AGENT */

@@ -6,7 +6,6 @@
  */
 
 #ifndef TOOLCALL_NO_AGENT
-#ifndef TOOLCALL_NO_SAVE
 
 /* Writes the conversation as bytes, for tcall_agent_load on this machine or
  * another: all that was said, the picks, and what the turn waits for: an
@@ -25,5 +24,4 @@ TCALL_API int tcall_agent_save(const tcall_agent *agent, tcall_writer *out);
  * call. After an error the conversation is empty. */
 TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 
-#endif
 #endif /* TOOLCALL_NO_AGENT */

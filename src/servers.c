@@ -7,8 +7,6 @@
  * >>servers
  */
 
-#ifdef TCALL_HAS_SERVERS_
-
 /* ---- reasoning details of OpenRouter ---- */
 
 /* They are lists of objects, one list after the other as they were streamed. A
@@ -165,48 +163,30 @@ static int tcall_server_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, &tcall_server_details_);
 }
 
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict, \
-                 quirks, turns)                                              \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                  \
-                                                     url,                    \
-                                                     path,                   \
-                                                     NULL,                   \
-                                                     header,                 \
-                                                     prefix,                 \
-                                                     {NULL, NULL},           \
-                                                     tcall_server_write_,    \
-                                                     &tcall_openai_paths_,   \
-                                                     tcall_openai_stops_,    \
-                                                     tcall_openai_types_,    \
-                                                     reasoning,              \
-                                                     strict,                 \
-                                                     quirks,                 \
-                                                     member,                 \
+/* A row of one of the tables: the function that writes its requests, and the
+ * format whose answers it gives. */
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
+                      reasoning, member, strict, quirks, turns)                \
+    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
+                                                     url,                      \
+                                                     path,                     \
+                                                     NULL,                     \
+                                                     header,                   \
+                                                     prefix,                   \
+                                                     {NULL, NULL},             \
+                                                     write,                    \
+                                                     &tcall_##format##_paths_, \
+                                                     tcall_##format##_stops_,  \
+                                                     tcall_##format##_types_,  \
+                                                     reasoning,                \
+                                                     strict,                   \
+                                                     quirks,                   \
+                                                     member,                   \
                                                      turns};
+#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-
-#ifdef TCALL_HAS_RESPONSES_
-#define TCALL_X_(name, url, path, header, prefix, reasoning, member, strict,  \
-                 quirks, turns)                                               \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                   \
-                                                     url,                     \
-                                                     path,                    \
-                                                     NULL,                    \
-                                                     header,                  \
-                                                     prefix,                  \
-                                                     {NULL, NULL},            \
-                                                     tcall_responses_write_,  \
-                                                     &tcall_responses_paths_, \
-                                                     tcall_responses_stops_,  \
-                                                     tcall_responses_types_,  \
-                                                     reasoning,               \
-                                                     strict,                  \
-                                                     quirks,                  \
-                                                     member,                  \
-                                                     turns};
+#define TCALL_X_(...) \
+    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
 TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#endif
-
-#endif /* TCALL_HAS_SERVERS_ */

@@ -6,8 +6,7 @@
  * >>servers: that speak a format of OpenAI, more or less
  *
  * Each is a tcall_provider: tcall_groq, tcall_mistral ... A copy with another
- * url, path or quirk serves what is not here. TOOLCALL_NO_SERVERS leaves them
- * out.
+ * url, path or quirk serves what is not here.
  */
 
 /* Each with what is known of it: X(name, url, path, key header, before the key,
@@ -87,14 +86,9 @@
       "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
-#if !defined TOOLCALL_NO_SERVERS && defined TCALL_HAS_OPENAI_
-#define TCALL_HAS_SERVERS_
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-#ifdef TCALL_HAS_RESPONSES_
 TCALL_RESPONSES_SERVERS(TCALL_X_)
-#endif
 #undef TCALL_X_
-#endif
 #endif

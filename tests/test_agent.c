@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, AGENT, HOOKS. */
+/* Needs: SCHEMA, AGENT, HOOKS. */
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED

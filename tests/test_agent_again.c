@@ -127,7 +127,6 @@ static size_t talk(net *n, const tcall_provider *provider,
     return n->total;
 }
 
-#ifndef TOOLCALL_NO_OPENAI
 static const char *const openai[] = {
     "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
     "\"Well \\\"so\\\".\",\"tool_calls\":[{\"id\":\"c1\",\"type\":\"function\","
@@ -139,8 +138,6 @@ static const char *const openai[] = {
     "\"Done.\"},\"finish_reason\":\"stop\"}]}",
     "{\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":"
     "\"Bye.\"},\"finish_reason\":\"stop\"}]}"};
-#endif
-#ifndef TOOLCALL_NO_ANTHROPIC
 static const char *const anthropic[] = {
     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
     "\"thinking\",\"thinking\":\"Hm.\",\"signature\":\"abc\"},{\"type\":"
@@ -151,8 +148,6 @@ static const char *const anthropic[] = {
     "\"text\",\"text\":\"Done.\"}],\"stop_reason\":\"end_turn\"}",
     "{\"type\":\"message\",\"role\":\"assistant\",\"content\":[{\"type\":"
     "\"text\",\"text\":\"Bye.\"}],\"stop_reason\":\"end_turn\"}"};
-#endif
-#ifndef TOOLCALL_NO_OLLAMA
 static const char *const ollama[] = {
     "{\"message\":{\"role\":\"assistant\",\"content\":\"Well.\",\"tool_calls\":"
     "[{\"function\":{\"name\":\"b\",\"arguments\":{\"room\":\"hall\"}}}]},"
@@ -161,8 +156,6 @@ static const char *const ollama[] = {
     "\"done\":true,\"done_reason\":\"stop\"}",
     "{\"message\":{\"role\":\"assistant\",\"content\":\"Bye.\"},"
     "\"done\":true,\"done_reason\":\"stop\"}"};
-#endif
-#ifndef TOOLCALL_NO_RESPONSES
 static const char *const responses[] = {
     "{\"status\":\"completed\",\"output\":[{\"type\":\"reasoning\",\"id\":"
     "\"r1\",\"encrypted_content\":\"xyz\",\"summary\":[]},{\"type\":"
@@ -172,8 +165,6 @@ static const char *const responses[] = {
     "[{\"type\":\"output_text\",\"text\":\"Done.\"}]}]}",
     "{\"status\":\"completed\",\"output\":[{\"type\":\"message\",\"content\":"
     "[{\"type\":\"output_text\",\"text\":\"Bye.\"}]}]}"};
-#endif
-#ifndef TOOLCALL_NO_GEMINI
 static const char *const gemini[] = {
     "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{"
     "\"functionCall\":{\"name\":\"b\",\"args\":{\"room\":\"hall\"}},"
@@ -182,7 +173,6 @@ static const char *const gemini[] = {
     "\"Done.\"}]},\"finishReason\":\"STOP\"}]}",
     "{\"candidates\":[{\"content\":{\"role\":\"model\",\"parts\":[{\"text\":"
     "\"Bye.\"}]},\"finishReason\":\"STOP\"}]}"};
-#endif
 
 static void same_request(const tcall_provider *provider,
                          const char *const *answers)
@@ -203,20 +193,10 @@ static void same_request(const tcall_provider *provider,
 
 int main(void)
 {
-#ifndef TOOLCALL_NO_OPENAI
     same_request(&tcall_openai, openai);
-#endif
-#ifndef TOOLCALL_NO_ANTHROPIC
     same_request(&tcall_anthropic, anthropic);
-#endif
-#ifndef TOOLCALL_NO_OLLAMA
     same_request(&tcall_ollama, ollama);
-#endif
-#ifndef TOOLCALL_NO_RESPONSES
     same_request(&tcall_responses, responses);
-#endif
-#ifndef TOOLCALL_NO_GEMINI
     same_request(&tcall_gemini, gemini);
-#endif
     return check_sum("agent_again");
 }

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, SAVE, EVENTS, PROVIDERS, SERVERS. */
+/* Needs: SCHEMA, AGENT, EVENTS. */
 /* Ids that repeat, are empty, illegal, alike or made to look like ours, in
  * conversations over three switches of provider and a restart: in each request
  * each call has an id of its own that the receiver takes, its result names it,

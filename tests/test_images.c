@@ -1,5 +1,4 @@
-/* Needs: SCHEMA, AGENT, SAVE, OPENAI, RESPONSES, ANTHROPIC, OLLAMA, GEMINI,
- * INTERACTIONS, REASONING. */
+/* Needs: SCHEMA, AGENT, REASONING. */
 /* Images that the user shows and that tools attach, in each format; those whose
  * memory is used again, and those of a conversation that was saved. */
 #include "canned.h"

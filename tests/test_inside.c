@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, SAVE, HOOKS, EVENTS, OPENAI. */
+/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
 /* Calls from inside: what hooks, tools, listeners and the others that the
  * library calls may call themselves, and what they may answer. */
 #include "canned.h"

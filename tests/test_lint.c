@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, OPENAI, ANTHROPIC, STRICT. */
+/* Needs: SCHEMA, REPORT, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"
@@ -385,17 +385,9 @@ static void test_strict_limit(void)
     CHECK(lint(many, 21) == 1 && says("strict anthropic"));
 }
 
-static const tcall_provider *const all[] = {
-#ifndef TOOLCALL_NO_RESPONSES
-    &tcall_responses,
-#endif
-#ifndef TOOLCALL_NO_OLLAMA
-    &tcall_ollama,
-#endif
-#ifndef TOOLCALL_NO_GEMINI
-    &tcall_gemini,
-#endif
-    &tcall_openai, &tcall_anthropic};
+static const tcall_provider *const all[] = {&tcall_responses, &tcall_ollama,
+                                            &tcall_gemini, &tcall_openai,
+                                            &tcall_anthropic};
 
 static void test_cost(void)
 {

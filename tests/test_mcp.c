@@ -1,4 +1,4 @@
-/* Needs: SHAPES, MCP, SENTENCES. */
+/* Needs: SHAPES, SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, AGENT, PICK, SYNONYMS. */
+/* Needs: SCHEMA, AGENT, PICK, SYNONYMS. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

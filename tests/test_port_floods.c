@@ -1,4 +1,3 @@
-/* Needs: OPENAI. */
 /* Peers that send without end what brings nothing. Each flood ends by a limit
  * that names it; how many bytes were read decides, no clock but the last one's,
  * which the test turns. */

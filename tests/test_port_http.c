@@ -1,4 +1,3 @@
-/* Needs: OPENAI, ANTHROPIC, OLLAMA, GEMINI. */
 /* HTTP cut everywhere: each answer in two pieces at every byte and byte by
  * byte must read the same; ended at every byte it must be an error, and no
  * call of a model may run. */

@@ -1,4 +1,3 @@
-/* Needs: OPENAI. */
 /* All of port/, and the agent over it, against a forked server on 127.0.0.1. */
 #if !defined(_POSIX_C_SOURCE) && !defined(__APPLE__)
 #define _POSIX_C_SOURCE 200809L

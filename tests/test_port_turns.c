@@ -1,4 +1,3 @@
-/* Needs: OPENAI, ANTHROPIC, OLLAMA, RESPONSES, GEMINI. */
 /* An agent's turns over HTTP: errors of providers, broken streams, results that
  * do not fit. Nothing runs that should not. */
 #define _DEFAULT_SOURCE /* usleep */

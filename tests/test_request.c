@@ -1,4 +1,4 @@
-/* Needs: PROVIDERS, SERVERS, STRICT, REASONING. */
+/* Needs: STRICT, REASONING. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED

@@ -482,38 +482,24 @@ static bool asks(const tcall_provider *provider, const char *text)
 static void test_requests(void)
 {
     set_tools();
-#ifndef TOOLCALL_NO_OPENAI
     CHECK(asks(&tcall_openai, "\"parameters\":" WEATHER_SCHEMA "}"));
-#endif
-#ifndef TOOLCALL_NO_RESPONSES
     CHECK(asks(&tcall_responses, "\"parameters\":" WEATHER_SCHEMA));
-#endif
-#ifndef TOOLCALL_NO_ANTHROPIC
     CHECK(asks(&tcall_anthropic, "\"input_schema\":" WEATHER_SCHEMA));
-#endif
-#ifndef TOOLCALL_NO_GEMINI
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":" WEATHER_SCHEMA));
-#endif
-#if !defined TOOLCALL_NO_OLLAMA && !defined TOOLCALL_NO_STRICT /* rewritten */
+#ifndef TOOLCALL_NO_STRICT /* rewritten */
     CHECK(asks(&tcall_ollama, "\"required\":[\"city\",\"unit\"]}"));
 #endif
 #ifndef TOOLCALL_NO_STRICT
     tools[0].strict = true;
-#ifndef TOOLCALL_NO_OPENAI
     CHECK(asks(&tcall_openai,
                "\"parameters\":" WEATHER_STRICT ",\"strict\":true"));
-#endif
-#ifndef TOOLCALL_NO_ANTHROPIC
     CHECK(asks(&tcall_anthropic, "\"strict\":true"));
     CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
                "false}"));
 #endif
-#endif
     tools[0].provider_schema = "{\"type\":\"object\",\"properties\":{}}";
-#ifndef TOOLCALL_NO_GEMINI
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","
                               "\"properties\":{}}"));
-#endif
 }
 
 #ifndef TOOLCALL_NO_PICK

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, OPENAI, GEMINI, AGENT, SERVERS, LENIENT, REASONING, STREAM. */
+/* Needs: SCHEMA, AGENT, LENIENT, REASONING, STREAM. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,3 @@
-/* Needs: OPENAI. */
 /* The tool that gives work to sub-agents, over a transport in memory that
  * answers from a list: permissions, depth, budgets, and no model at all. */
 #define _GNU_SOURCE

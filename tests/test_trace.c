@@ -1,4 +1,4 @@
-/* Needs: OPENAI, HOOKS. */
+/* Needs: HOOKS. */
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
  * it is the same turn again: for every size of the pieces that arrive. Nor is a
  * secret, or a character that a terminal would obey, in what else goes out: the

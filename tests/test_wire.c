@@ -1,4 +1,4 @@
-/* Needs: PROVIDERS, SERVERS, LENIENT, REASONING. */
+/* Needs: LENIENT, REASONING. */
 /* Answers of providers, recorded or made: tests/wire/PROVIDER/CASE.txt.
  *
  *     # what it shows

@@ -76,7 +76,7 @@ IMAGES = {  # what README calls it, the program
 }
 # What the programs core and agent use; all else that has a switch is left out.
 KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
-        "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "OPENAI", "AGENT"}}
+        "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "AGENT"}}
 # What is aimed at on an M4 with -Os; until then it only falls, see ratchet.py.
 BARS = {("core", "M4 -Os"): 28 * 1024, ("agent", "M4 -Os"): 41 * 1024}
 STACK_BAR = 1024  # of a public function, likewise
@@ -558,7 +558,7 @@ def main():
 
         jobs = {f"TOOLCALL_NO_{name}": pool.submit(
             without, [f"-DTOOLCALL_NO_{name}"], f"no_{name}")
-            for name in switches() if "--switches" in sys.argv and name not in ("AGENT", "OPENAI")}
+            for name in switches() if "--switches" in sys.argv and name != "AGENT"}
         if "TOOLCALL_JSMN" in run([ROOT / "src" / "switches"]):
             jobs["TOOLCALL_JSMN"] = pool.submit(without, [
                 "-DTOOLCALL_JSMN", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS",
