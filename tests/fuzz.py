@@ -23,7 +23,7 @@ CLANG = ["clang", "-std=c99", "-O1", "-g", "-w", "-I.", "-DTEST_FUZZED",
 def main():
     check = Checks("fuzz")
     for name in ("test_read", "test_mcp", "test_lenient", "test_text_calls",
-                 "test_compile"):
+                 "test_compile", "test_machine"):
         program, texts = OUT / name, OUT / f"{name}_texts"
         shutil.rmtree(texts, ignore_errors=True)
         texts.mkdir(parents=True)

@@ -361,7 +361,7 @@ static void test_not_started(void)
     every_entry_refuses(&agent);
     complete(&tc, &desc);
     for (size = 0; size < 64; size += 8) {
-        tc.block.size = tc.block.low + size;
+        tc.block.size = ((tc.block.low + 7) & ~(size_t)7) + size;
         CHECK(tcall_agent_init(&agent, &desc) == TCALL_E_MEMORY);
         CHECK(!agent.problem && tc.block.need > tc.block.size);
         every_entry_refuses(&agent);

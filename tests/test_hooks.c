@@ -1013,7 +1013,7 @@ static int lifecycle(char *memory, size_t size)
     starts = stops = asked = given = 0;
     worst = tcall_init(&tc, &desc);
     if (left)
-        tc.block.size = tc.block.low + left;
+        tc.block.size = ((tc.block.low + 7) & ~(size_t)7) + left;
     failures = 1;
     for (i = 0; worst != TCALL_E_TOOL && tc.desc.tool_count &&
                 i < TCALL_ARRAY_LEN(calls);

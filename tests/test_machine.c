@@ -12,6 +12,7 @@
 #include "../src/read.c"
 #endif
 #include "check.h"
+#include "fuzz.h"
 
 /* ---- texts and schemas ---- */
 
@@ -695,8 +696,67 @@ static void test_holes(void)
     CHECK(read_holes("{\"b\":5,\"a\":{\"id\":1}}") == TCALL_OK);
 }
 
+/* ---- a schema, a line feed, a text ---- */
+
+/* Whatever comes, pieces and memories change no verdict, unless they are short;
+ * what was accepted is accepted again, and stays as it is. */
+static bool holds(const char *both, size_t len)
+{
+    static char first[1000];
+    const char *feed = (const char *)memchr(both, '\n', len);
+    size_t in = feed ? (size_t)(feed - both) : 0, of = len - in - 1, size;
+    const char *json = both + in + 1;
+    int how = len % 2 ? COERCE : 0, want, r;
+    tcall_target target;
+    tcall_str given;
+    given.ptr = both;
+    given.len = in;
+    memset(&target, 0, sizeof target);
+    if (!feed || of >= sizeof first ||
+        tcall_schema_compile(&schema, given, block, sizeof block,
+                             TCALL_DRAFT_2020) < 0)
+        return true;
+    target.node = schema.root;
+    target.rows = &tcall_schema_rows;
+    want = read_into(&target, json, of, of + 1, how, of + 1, 1 << 14);
+    strcpy(first, want ? "" : text);
+    for (size = 0; size < 1200; size += 97) {
+        r = read_into(&target, json, of, 1 + size % 5, how,
+                      size % 2 ? of + 1 : size, size % 3 ? 1200 : size);
+        if (r != want && r != TCALL_E_MEMORY && r != TCALL_E_BUDGET)
+            return false;
+    }
+    if (want)
+        return true;
+    in = strlen(first);
+    return read_into(&target, first, in, 2, 0, in + 1, 1 << 14) == TCALL_OK &&
+           strcmp(text, first) == 0;
+}
+
+static const char *const pairs[] = {
+    "{\"anyOf\":[{\"type\":\"string\"},{\"items\":{\"maximum\":3}}]}\n[1,2]",
+    "{\"properties\":{\"a\":{\"type\":\"integer\"}}}\n{\"a\":\"5\",\"b\":null}",
+    "{\"uniqueItems\":true,\"contains\":{\"enum\":[1,\"x\"]}}\n[1,2.0,\"x\"]",
+    "{\"if\":{\"required\":[\"a\"]},\"then\":{\"maxProperties\":1},\"else\":"
+    "{\"propertyNames\":{\"pattern\":\"^b\"}}}\n{\"b\":\"\\u00e9\\n\"}",
+    "{\"oneOf\":[{\"multipleOf\":0.1},{\"const\":{\"a\":[1]}}],\"not\":{"
+    "\"type\":\"null\"}}\n{\"a\":[1.0]}",
+    "{\"$ref\":\"#/$defs/x\",\"$defs\":{\"x\":{\"items\":{\"$ref\":"
+    "\"#/$defs/x\"},\"type\":\"array\"}}}\n[[],\"[[]]\"]",
+};
+
+FUZZ(pairs, (void)0, holds)
+
+static void test_pairs(void)
+{
+    size_t i;
+    for (i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        CHECK(holds(pairs[i], strlen(pairs[i])));
+}
+
 int main(void)
 {
+    test_pairs();
     test_text();
     test_errors();
     test_usage();

@@ -160,7 +160,6 @@ def passes(folder, test, seconds, *more):
     """Does a test pass, in so many seconds of processor time?"""
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     with open(f"{folder}/{test.name}.log", "wb") as log:
         try:
             return subprocess.run([*CAGE, *more, "sh", "-c", INSIDE, f"{folder}/{test.name}"],
