@@ -7246,8 +7246,8 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
- * may not stand in a string. */
+/* Skips plain string content, non-ASCII characters included; stops with an
+ * error at a byte that may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
 {
@@ -8178,7 +8178,7 @@ TCALL_SHARED_ void tcall_machine_stop_(tcall_machine *m, int error)
 /* Takes so many steps off the budget. */
 TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 {
-    if (m->steps < 0 || steps > (size_t)m->steps)
+    if (m->steps < 0 || steps > (uint32_t)m->steps)
         tcall_machine_stop_(m, TCALL_E_BUDGET);
     else
         m->steps -= (int32_t)steps;
@@ -8669,7 +8669,7 @@ static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
                                tcall_alike_ alike)
 {
     const char *text = m->text + m->open->at;
-    size_t k = hash / 7 % slots;
+    size_t k = hash / 7 % slots; /* those of one table share a remainder */
     for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
         tcall_machine_costs_(m, 1);
         if (!tcall_machine_going_(m) ||

@@ -254,8 +254,8 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain string content, non-ASCII characters included; stops with an error at a byte that
- * may not stand in a string. */
+/* Skips plain string content, non-ASCII characters included; stops with an
+ * error at a byte that may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
 {
