@@ -4,6 +4,7 @@
 #include "scan.c"
 #include "tools.c"
 #include "compile.c"
+#include "say.c"
 
 /* ==========================================================================
  * >>registry
