@@ -35,12 +35,11 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
         char bytes[4];
-        size_t len =
-            end ? tcall_utf8_len_(at, end) : tcall_text_character_(&at, bytes);
-        if (end) {
-            memcpy(bytes, at, len);
-            at += len;
-        }
+        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
+        if (end) /* a character, all of its bytes */
+            do
+                bytes[len++] = *at++;
+            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
