@@ -1193,6 +1193,7 @@ typedef struct tcall_numeral_ {
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
@@ -1458,6 +1459,12 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
  * schema text.
  */
 
+/* The steps that compiling a schema may cost, or checking a text: its
+ * comparisons, characters and names. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
 /* X(NAME, keyword, how its value begins): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others
@@ -1613,11 +1620,6 @@ enum {
  * is at work on it, in the arena.
  */
 
-/* The comparisons, characters and names that one text may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
-
 /* Coercions of one text that are kept; further ones are only counted. */
 #define TCALL_COERCIONS_ 8
 
@@ -1683,6 +1685,7 @@ enum {
     TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
+/* A value that was coerced, and where it is. */
 typedef struct tcall_coercion {
     uint32_t at;      /* offset in the checked text */
     uint8_t how;      /* TCALL_COERCED_... */
@@ -1694,6 +1697,8 @@ typedef union tcall_slot_ tcall_slot_;
 typedef struct tcall_frame_ tcall_frame_;
 typedef struct tcall_open_ tcall_open_;
 
+/* A machine at work. The caller gives its memory; what is said to be private is
+ * its own. */
 struct tcall_machine {
     tcall_syntax_ syntax; /* private */
 
@@ -2091,11 +2096,6 @@ typedef enum tcall_draft {
     TCALL_DRAFT_6,
     TCALL_DRAFT_4
 } tcall_draft;
-
-/* The steps that compiling, or one check, may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
 
 /* The schemas that may look at one value at the same time, alternatives
  * counted; each takes 24 bytes of scratch memory. */

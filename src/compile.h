@@ -32,11 +32,6 @@ typedef enum tcall_draft {
     TCALL_DRAFT_4
 } tcall_draft;
 
-/* The steps that compiling, or one check, may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
-
 /* The schemas that may look at one value at the same time, alternatives
  * counted; each takes 24 bytes of scratch memory. */
 #ifndef TOOLCALL_MAX_FRAMES

@@ -32,11 +32,6 @@
  * is at work on it, in the arena.
  */
 
-/* The comparisons, characters and names that one text may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
-
 /* Coercions of one text that are kept; further ones are only counted. */
 #define TCALL_COERCIONS_ 8
 
@@ -102,6 +97,7 @@ enum {
     TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
+/* A value that was coerced, and where it is. */
 typedef struct tcall_coercion {
     uint32_t at;      /* offset in the checked text */
     uint8_t how;      /* TCALL_COERCED_... */
@@ -113,6 +109,8 @@ typedef union tcall_slot_ tcall_slot_;
 typedef struct tcall_frame_ tcall_frame_;
 typedef struct tcall_open_ tcall_open_;
 
+/* A machine at work. The caller gives its memory; what is said to be private is
+ * its own. */
 struct tcall_machine {
     tcall_syntax_ syntax; /* private */
 

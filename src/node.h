@@ -11,6 +11,12 @@
  * schema text.
  */
 
+/* The steps that compiling a schema may cost, or checking a text: its
+ * comparisons, characters and names. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
 /* X(NAME, keyword, how its value begins): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
  * for the same value, those up to NAMES nodes for members and items; the others

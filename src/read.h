@@ -84,6 +84,7 @@ typedef struct tcall_numeral_ {
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
