@@ -305,8 +305,8 @@ static void test_wide(void)
     char *text = (char *)malloc((size_t)MANY * 20), *p = text;
     int i;
     for (i = 0; i < MANY; i++)
-        p += sprintf(p, "%s\"key%d\":%d", i ? "," : "{",
-                     i == MANY - 1 ? 0 : i, i);
+        p += sprintf(p, "%s\"key%d\":%d", i ? "," : "{", i == MANY - 1 ? 0 : i,
+                     i);
     sprintf(p, "}");
     parse(text);
     CHECK(parse_result == TCALL_E_DUPLICATE);

@@ -292,8 +292,7 @@ static void test_coercion(void)
     CHECK(check("{\"type\":\"object\",\"required\":[\"a\"],\"properties\":"
                 "{\"a\":{\"type\":\"integer\"}}}",
                 "\"{\\\"a\\\":5}\"", ARGUMENTS) == TCALL_E_NOT_OBJECT);
-    CHECK(read_as(NULL, "\"{\\\"a\\\":5}\"", ARGUMENTS) ==
-          TCALL_E_NOT_OBJECT);
+    CHECK(read_as(NULL, "\"{\\\"a\\\":5}\"", ARGUMENTS) == TCALL_E_NOT_OBJECT);
     /* null: required in one place, a name that stays free for another value */
     CHECK(check("{\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
                 "\"integer\"}}}",
