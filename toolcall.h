@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
@@ -549,8 +546,6 @@ struct tcall_syntax_ {
  * TCALL_GIVEN(&args, weather, days) returns whether a member came with a value,
  * TCALL_CAME whether it came at all, be it as null.
  */
-
-#ifndef TOOLCALL_NO_SHAPES
 
 /* The JSON types that a value may have, as a set. */
 enum {
@@ -1053,17 +1048,11 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 
 /* clang-format on */
 
-#else
-typedef struct tcall_object tcall_object;
-#endif /* TOOLCALL_NO_SHAPES */
-
 /* ==========================================================================
  * >>store: values into the struct of their shape
  *
  * Whoever reads values by shapes checks and stores them here, kind by kind.
  */
-
-#ifndef TOOLCALL_NO_SHAPES
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
@@ -1122,8 +1111,6 @@ typedef struct tcall_words_ {
 #endif
 } tcall_words_;
 
-#endif /* TOOLCALL_NO_SHAPES */
-
 /* ==========================================================================
  * >>read: bytes in, checked values out
  *
@@ -1145,8 +1132,6 @@ typedef struct tcall_words_ {
  * may be needed to answer: the id of a request often comes after its
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
-
-#ifndef TOOLCALL_NO_SHAPES
 
 /* Objects and lists with a shape of their own that may lie within each other.
  * Deeper ones are refused as a misfit. */
@@ -1208,6 +1193,7 @@ typedef struct tcall_numeral_ {
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
@@ -1262,8 +1248,6 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
  * lost a byte. Where it cannot be called at that moment, it may put the byte
  * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>scan: push recogniser of JSON
@@ -1335,26 +1319,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
-/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
- * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
- * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
- * defined. Without, the scanner makes the same tokens. */
-#if defined TOOLCALL_JSMN && defined __GNUC__
-#define TCALL_TOK_ __attribute__((may_alias))
-#else
-#define TCALL_TOK_
-#endif
-
-/* A value or key in an array of them; see >>json. Their order and extent are
- * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok_ {
-    int type;  /* tcall_type and private flags */
-    int start; /* in the text; of a string: its content */
-    int end;   /* one past it */
-    int span;  /* tokens of the whole value, itself included; of a key 1 */
-    int mark;  /* private */
-} tcall_tok_;
-
 /* The state of a scanner. */
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -1371,13 +1335,7 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;   /* values and keys seen so far */
-    tcall_tok_ *tok; /* where they go, as many as fit */
-    size_t tok_cap;
-    const char *text; /* that they refer to */
-    int super;        /* token of the open container */
-    int last;         /* token of the value that was completed last */
-    const char *lit;  /* what is left of true, false, null */
+    const char *lit; /* what is left of true, false, null */
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */
@@ -1469,40 +1427,332 @@ TCALL_API long tcall_json_fixed(tcall_json v, int decimals, long fallback);
 TCALL_API double tcall_json_double(tcall_json v, double fallback);
 
 /* ==========================================================================
- * >>tree: tokens of arguments, while they are checked
+ * >>jsmn: a value as a tree of tokens
  *
- * Only what checks by tokens has them, and goes with it: a value is text.
+ * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
+ * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
+ * defined, for jsmn.h too.
  */
 
-/* A value in text and tokens that the caller keeps for as long. */
-typedef struct tcall_tree_ {
-    const char *text;
-    const tcall_tok_ *tok; /* NULL: no value */
-} tcall_tree_;
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
 
-/* Parse one JSON text strictly. text must have room for len + 1 bytes and is
- * decoded in place; it and tok must live as long as the value. Returns the
- * number of tokens; TCALL_E_MEMORY when there are more than cap (*need, where
- * need is not NULL, is then the number), or what is wrong with the text
- * (*need: the offset). Duplicate keys, after decoding, are refused. */
-TCALL_API int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len,
-                                tcall_tok_ *tok, size_t cap, size_t *need);
+/* Makes jsmn's tokens of a value, of which no string was decoded yet: the
+ * offsets in them count from value.at. Returns how many there are;
+ * TCALL_E_MEMORY where cap is too few; TCALL_E_USAGE for a missing value and
+ * one in which a getter decoded a string, which is no JSON text any more. */
+TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
+#endif /* TOOLCALL_JSMN */
 
-/* Returns the type; TCALL_MISSING of a missing value. */
-TCALL_API tcall_type tcall_tree_type_(tcall_tree_ v);
-/* Returns a member of an object, an element of an array, else a missing value:
- * it and its texts are valid as long as the text and the tokens are. */
-TCALL_API tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key);
-/* Returns the number of members or elements, else 0. */
-TCALL_API int tcall_tree_count_(tcall_tree_ v);
-/* Visits the elements of an array or the values of an object, valid likewise:
- * for (v = tcall_tree_first_(all); v.tok; v = tcall_tree_next_(v)); key names
- * the latter. */
-TCALL_API tcall_tree_ tcall_tree_first_(tcall_tree_ v);
-TCALL_API tcall_tree_ tcall_tree_next_(tcall_tree_ v);
-TCALL_API tcall_str tcall_tree_key_(tcall_tree_ v);
-/* Returns a string, decoded, or the text of a number, true, false or null. */
-TCALL_API tcall_str tcall_tree_str_(tcall_tree_ v);
+/* ==========================================================================
+ * >>node: what may come
+ *
+ * A node says of a JSON value which types it may have. All else that a schema
+ * says is rows that hang on it, one for each keyword, in the order of their
+ * numbers. A shape is a node that has a place in a C struct instead of rows.
+ * Nodes are const for whoever reads them: tcall_schema_compile makes them of
+ * schema text.
+ */
+
+/* The steps that compiling a schema may cost, or checking a text: its
+ * comparisons, characters and names. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
+
+/* X(NAME, keyword, how its value begins): the keywords that are known.
+ * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
+ * for the same value, those up to NAMES nodes for members and items; the others
+ * are true or false. */
+#define TCALL_KEYWORDS_(X)                       \
+    X(ALLOF, "allOf", '[')                       \
+    X(REF, "$ref", '"')                          \
+    X(ANYOF, "anyOf", '[')                       \
+    X(ONEOF, "oneOf", '[')                       \
+    X(NOT, "not", 's')                           \
+    X(IF, "if", 's')                             \
+    X(CONTAINS, "contains", 's')                 \
+    X(DEPENDENT, "dependentSchemas", '{')        \
+    X(PROPERTIES, "properties", '{')             \
+    X(PATTERNS, "patternProperties", '{')        \
+    X(OTHERS, "additionalProperties", 's')       \
+    X(PREFIX, "prefixItems", '[')                \
+    X(ITEMS, "items", 's')                       \
+    X(NAMES, "propertyNames", 's')               \
+    X(ENUM, "enum", '[')                         \
+    X(CONST, "const", '*')                       \
+    X(PATTERN, "pattern", '"')                   \
+    X(MINIMUM, "minimum", '0')                   \
+    X(MAXIMUM, "maximum", '0')                   \
+    X(ABOVE, "exclusiveMinimum", '0')            \
+    X(BELOW, "exclusiveMaximum", '0')            \
+    X(MULTIPLE, "multipleOf", '0')               \
+    X(MIN_LENGTH, "minLength", '0')              \
+    X(MAX_LENGTH, "maxLength", '0')              \
+    X(MIN_ITEMS, "minItems", '0')                \
+    X(MAX_ITEMS, "maxItems", '0')                \
+    X(MIN_PROPERTIES, "minProperties", '0')      \
+    X(MAX_PROPERTIES, "maxProperties", '0')      \
+    X(MIN_CONTAINS, "minContains", '0')          \
+    X(MAX_CONTAINS, "maxContains", '0')          \
+    X(UNIQUE, "uniqueItems", 't')                \
+    X(REQUIRED, "required", '[')                 \
+    X(NEEDED, "dependentRequired", '{')          \
+    /* what has no row of its own */             \
+    X(TYPE, "type", '*')                         \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
+    X(DEPENDENCIES, "dependencies", '{')         \
+    X(EXTRA, "additionalItems", 's')             \
+    X(SCHEMA, "$schema", '"')                    \
+    X(ID, "$id", '*')                            \
+    X(OLD_ID, "id", '*')                         \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
+    X(DYNAMIC_REF, "$dynamicRef", '!')           \
+    X(RECURSIVE_REF, "$recursiveRef", '!')       \
+    X(UNEVALUATED, "unevaluatedProperties", '!') \
+    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
+
+enum {
+    TCALL_ON_NOTHING_,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_KEYWORD_COUNT_,
+    /* misfits that are no keyword */
+    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
+    TCALL_ON_DUPLICATE_,
+    TCALL_ON_NUL_,
+    TCALL_ON_LEVELS_
+};
+
+/* Flags of a node that is no shape. */
+enum {
+    TCALL_NODE_MUST_ = 1,  /* of a member: it is required */
+    TCALL_NODE_FIELDS_ = 2 /* properties are the first row, and alone say what
+                            * their members may be */
+};
+
+struct tcall_row;
+
+/* The first four members are those of tcall_shape; kind TCALL_KIND_ROWS_ says
+ * that it is a node with rows and no shape. 8 bytes on 32 bits. */
+typedef struct tcall_node {
+    uint8_t types;  /* set of TCALL_SHAPE_... */
+    uint8_t kind;   /* TCALL_KIND_ROWS_ */
+    uint8_t digits; /* of a member: the length of its name with quotes; 0: over
+                     * 255, or it has escapes */
+    uint8_t flags;
+    const struct tcall_row *rows; /* NULL: none */
+} tcall_node;
+
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
+typedef struct tcall_member {
+    const char *name; /* or the text, where it begins in the schema's */
+    tcall_node node;
+} tcall_member;
+
+/* One of patternProperties, or the pattern of a string. */
+typedef struct tcall_match {
+    const char *text; /* its quote in the schema's text */
+    const void *program;
+    uint32_t count, states;
+    tcall_node node;
+} tcall_match;
+
+/* One keyword of a schema. 8 bytes. */
+typedef struct tcall_row {
+    uint8_t on;     /* TCALL_ON_... */
+    uint8_t flags;  /* TCALL_ROW_... */
+    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    union {
+        const char *text; /* bounds, enum, const, required: in the schema's */
+        uint32_t number;  /* counts */
+        const tcall_node *node;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
+        const tcall_member *members;
+        const tcall_match *match;
+    } of;
+} tcall_row;
+
+enum {
+    TCALL_ROW_LAST_ = 1,  /* no row follows */
+    TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
+    TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
+    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
+};
+
+/* ==========================================================================
+ * >>machine: bytes in, checked text and structs out
+ *
+ * A machine is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against what may come,
+ * writes it as checked text, and stores it where a shape has a place for it:
+ *
+ *     tcall_machine machine;
+ *     tcall_machine_desc desc = {0};
+ *
+ *     desc.target.node = schema.root;
+ *     desc.target.rows = schema.rows;
+ *     desc.text = text, desc.size = sizeof text;
+ *     desc.arena = arena, desc.arena_size = sizeof arena;
+ *     tcall_machine_init(&machine, &desc);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_machine_feed(&machine, bytes, len);
+ *     if (tcall_machine_end(&machine) == TCALL_OK)
+ *         run(machine.text, machine.len);
+ *
+ * Checked text is strict and compact JSON: members and items in the order in
+ * which they came, numbers with their digits, every character in one spelling,
+ * coercions applied, ended by NUL. It is never longer than what came. What
+ * misses its schema or shape is a fault, and reading goes on; wrong syntax ends
+ * it.
+ *
+ * For each open value the machine keeps a run of frames, one for each node that
+ * is at work on it, in the arena.
+ */
+
+/* Coercions of one text that are kept; further ones are only counted. */
+#define TCALL_COERCIONS_ 8
+
+typedef struct tcall_machine tcall_machine;
+
+/* What the rows of nodes do; see tcall_schema_rows. Its members are private. */
+typedef struct tcall_rows tcall_rows;
+
+/* What may come, and where it goes: one of object, shape and node; with none of
+ * them any value may come. */
+typedef struct tcall_target {
+    const tcall_object *object; /* in flash; out is its struct */
+    const tcall_shape *shape;   /* in flash; its offset counts from out */
+    const tcall_node *node;
+    const tcall_rows
+        *rows; /* &tcall_schema_rows, with a node alone: node is the
+                * root of a schema, NULL where it was refused */
+    void *out;
+} tcall_target;
+
+/* How to read. Zero: any JSON value, of which no text is kept. The memories
+ * stay the caller's and live as long as the machine. */
+typedef struct tcall_machine_desc {
+    tcall_target target;
+    char *text;  /* for the checked text, or NULL, if the target is zero */
+    size_t size; /* one more than the JSON text has bytes is enough */
+    void *arena; /* for frames, aligned to pointers */
+    size_t arena_size; /* 1 KB does for most; see tcall_schema */
+    /* tcall_coerce: what misses its node, but means one that all admit, becomes
+     * that, see there. NULL: it does not. */
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
+    bool for_c;  /* strings with U+0000 and numbers beyond the range of double
+                  * are refused with TCALL_E_NUL and TCALL_E_RANGE */
+    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
+     * there; so far target is the hole's own. */
+    void (*hole)(tcall_machine *machine, tcall_target *target);
+    void *user; /* for hole */
+} tcall_machine_desc;
+
+/* One thing that is wrong. Its place is an offset in the checked text, from
+ * which the way to it can be walked out. 24 bytes on 32 bits. */
+typedef struct tcall_fault {
+    uint8_t role;    /* private */
+    uint8_t keyword; /* TCALL_ON_... */
+    uint16_t count;  /* REQUIRED: which name; UNIQUE: which item; ENUM and the
+                      * like: 0; else characters, items, members, matches;
+                      * 0xFFFF: or more */
+    uint32_t at;     /* of the value; of an unknown or double name, the name */
+    const tcall_node *node; /* that it misses, or NULL: it misses shape */
+    const tcall_row *row;   /* of node; NULL: its types; one that brought a node
+                             * that is false: the row of the parent */
+    const tcall_shape *shape;   /* that it misses, or NULL */
+    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+} tcall_fault;
+
+/* What happened to a value that was coerced. */
+enum {
+    TCALL_COERCED_TEXT_,   /* it was a string that held it */
+    TCALL_COERCED_WORD_,   /* the same, True or False */
+    TCALL_COERCED_ABSENT_, /* it was null, and its member is left out; at is
+                            * where the object begins */
+    TCALL_COERCED_LEFT_    /* the same, of a shape */
+};
+
+/* A value that was coerced, and where it is. */
+typedef struct tcall_coercion {
+    uint32_t at;      /* offset in the checked text */
+    uint8_t how;      /* TCALL_COERCED_... */
+    const char *name; /* ABSENT: its quote in the schema's text, LEFT: its word
+                       * in flash; else NULL */
+} tcall_coercion;
+
+typedef union tcall_slot_ tcall_slot_;
+typedef struct tcall_frame_ tcall_frame_;
+typedef struct tcall_open_ tcall_open_;
+
+/* A machine at work. The caller gives its memory; what is said to be private is
+ * its own. */
+struct tcall_machine {
+    tcall_syntax_ syntax; /* private */
+
+    int error;  /* TCALL_OK; TCALL_E_INVALID after a fault; syntax: why */
+    size_t at;  /* bytes accepted so far; after an error, where */
+    char *text; /* the checked text, or NULL */
+    size_t len; /* of it so far */
+    uint8_t fault_count, coercion_count;     /* 255: or more */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
+
+    /* private */
+    tcall_machine_desc is;
+    uint8_t types; /* of the value that is read */
+    bool named, inner, mended, brings, known, more, failed, nul;
+    uint16_t first, frames;    /* the run of the value; slots in use */
+    uint32_t token, key;       /* in the text: the value, the member at hand */
+    uint32_t again, again_end; /* text that is read instead of the bytes */
+    size_t length, followed;   /* of the string, decoded */
+    int32_t steps, whole;
+    size_t gap;             /* in the arena, at the least */
+    tcall_slot_ *slot;      /* the arena: frames from here, */
+    tcall_open_ *open;      /* open containers from its end: the innermost */
+    const tcall_node *sole; /* that is for the member at hand, or NULL */
+};
+
+/* Prepares to read one JSON value. A descriptor that cannot work is
+ * TCALL_E_USAGE, an arena that is too small TCALL_E_MEMORY, here and from then
+ * on. */
+TCALL_API int tcall_machine_init(tcall_machine *machine,
+                                 const tcall_machine_desc *desc);
+/* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
+ * after a fault, when reading goes on; or the error that ended it: that of the
+ * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
+ * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
+TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
+                                 size_t len);
+/* Ends it: nothing follows. Returns what tcall_machine_feed does,
+ * TCALL_E_TRUNCATED where the value is not complete, and TCALL_E_NOT_OBJECT.
+ * Only after TCALL_OK may text and struct be used. */
+TCALL_API int tcall_machine_end(tcall_machine *machine);
+
+/* For tcall_machine_desc.coerce: reads a string or null that no node admits as
+ * what is meant. A string becomes the value whose JSON text it is (True and
+ * False are true and false), where that is admitted; an optional property that
+ * is null is left out. Private: is called when such a value ends. */
+TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
+
+#ifndef TOOLCALL_STATIC
+/* All keywords of JSON Schema that tcall_node.rows may have. */
+TCALL_API const tcall_rows tcall_schema_rows;
+#endif
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -1554,25 +1804,18 @@ enum {
 /* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-/* What tcall_parse_arguments gives. */
-typedef struct tcall_arguments {
-    tcall_tree_ root; /* the object; lives as long as the memory */
-    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;        /* offset in the text of the error, else of the first fix;
-                       * for DUPLICATE, RANGE and an escaped NUL the offset in
-                       * the rewritten text */
-    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
-} tcall_arguments;
-
-/* Parses the arguments of a call, one JSON object, into mem: tokens and a
- * decoded copy of the text. text is not changed and not referred to. With
- * strict set nothing is rewritten; the error is still that of the lenient
- * reading where it has one, since it knows better what is wrong. Returns the
- * number of tokens, or an error, and then mem holds nothing of use. NUL is
- * refused, escaped or not, because for C it would end a string before its
- * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
-TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
-                                    bool strict, void *mem, size_t size);
+/* Reads the arguments of a call, with a machine as desc says: strictly, and
+ * once more as a model meant them where that fails for their text. *fixes:
+ * TCALL_FIX_... that were needed; 0: strictly valid. strict: nothing is
+ * rewritten; the error is still that of the second reading where it has one,
+ * since it knows better what is wrong. Returns what tcall_machine_end does;
+ * machine->at is the offset in text of the error, else of the first fix; for
+ * DUPLICATE, RANGE and an escaped NUL the offset in the rewritten text. The
+ * second reading may write six bytes to the checked text for one that came. */
+TCALL_API int tcall_read_arguments(tcall_machine *machine,
+                                   const tcall_machine_desc *desc,
+                                   tcall_str text, bool strict,
+                                   uint32_t *fixes);
 
 /* ==========================================================================
  * >>write: JSON writer
@@ -1657,7 +1900,6 @@ TCALL_API int tcall_write_null(tcall_writer *writer);
 /* Writes a value as compact JSON text, in its own order: of its strings those
  * characters are escaped that JSON wants so, however they came. */
 TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
-TCALL_API int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in
@@ -1731,8 +1973,6 @@ typedef struct tcall_masked_ {
  * matters.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
@@ -1753,8 +1993,6 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -1830,30 +2068,24 @@ TCALL_API const char *tcall_pattern_find(const tcall_pattern *pattern,
 #endif /* TOOLCALL_NO_PATTERN */
 
 /* ==========================================================================
- * >>schema: JSON Schema
+ * >>compile: JSON Schema
  *
- * A schema is compiled to a small program that points back into the schema's
- * own text (which may lie in flash and must stay where it is), and a parsed
- * value is checked against that program: no heap, no recursion, a bounded
- * number of steps. An assertion that is not supported, or malformed, refuses
- * the whole schema; nothing is ever silently dropped.
+ * A schema is compiled to nodes, which a tcall_machine reads values by. They
+ * point at each other and back into the schema's own text, which may lie in
+ * flash: text and nodes must stay where they are. An assertion that is not
+ * supported, or malformed, refuses the whole schema; nothing is ever silently
+ * dropped.
  *
- *   eager  compile once, into memory that stays, and keep the schema:
+ *   eager  compile once, into memory that stays:
  *            n = tcall_schema_compile(&schema, text, mem, size, draft);
- *            n >= 0: keep n bytes of mem; n < 0: schema.reason, schema.need
- *   lazy   compile into scratch memory before each check
- *   check  check.memory = scratch; check.errors = room for a few;
- *          check.coerce = true;
- *          r = tcall_schema_check(&schema, value, &check);
- *          TCALL_E_INVALID: tcall_write_validation_errors(...)
- *          TCALL_OK and check.coerced > 0: log tcall_write_coercions(&w,
- * value), write what was meant with tcall_write_tree_(&w, value), parse that
- * and check it once more with coerce = false: only that result counts
+ *            n >= 0: keep the first n bytes of mem; what it took beyond is free
+ *            n < 0: schema.reason, schema.need
+ *   lazy   compile into scratch memory before each value
+ *   read   desc.target.node = schema.root; desc.target.rows =
+ *          &tcall_schema_rows; see tcall_machine
  *
- * A schema that was refused, or is zero, accepts nothing.
+ * A schema that was refused, or is zero, has no root: it must accept nothing.
  */
-
-#ifndef TOOLCALL_NO_SCHEMA
 
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
@@ -1865,34 +2097,32 @@ typedef enum tcall_draft {
     TCALL_DRAFT_4
 } tcall_draft;
 
-/* The nodes, comparisons and characters that one check may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
-
-/* The schemas that may be at work inside each other; each takes 48 bytes of
- * scratch memory. */
+/* The schemas that may look at one value at the same time, alternatives
+ * counted; each takes 24 bytes of scratch memory. */
 #ifndef TOOLCALL_MAX_FRAMES
-#define TOOLCALL_MAX_FRAMES 512
+#define TOOLCALL_MAX_FRAMES 1024
 #endif
 
 /* A compiled schema, or why there is none. */
 typedef struct tcall_schema {
     const char *text;
-    size_t need;        /* bytes of program, also when they did not fit */
-    const char *reason; /* why it was refused, or NULL */
-    const char *remedy; /* what its author can do, or NULL */
-    size_t at;          /* where in the text the reason is */
-    /* private */
-    const tcall_node_ *program;
-    uint32_t nodes;
-    uint32_t search; /* scratch memory that its largest pattern takes */
+    size_t len;
+    size_t need; /* bytes of memory to compile it, also when they did not fit:
+                  * some more than it uses then */
+    const char *reason;     /* why it was refused, or NULL */
+    const char *remedy;     /* what its author can do, or NULL */
+    size_t at;              /* where in the text the reason is */
+    const tcall_node *root; /* NULL: refused */
+    size_t used;    /* bytes of the memory, as long as the schema is in use */
+    uint16_t width; /* frames that one value needs at most */
 } tcall_schema;
 
-/* Compiles a schema: text is one JSON value, an object, true or false, and
- * outlives *out. Returns the bytes of mem used, a multiple of 4; TCALL_E_MEMORY
- * when out->need bytes are wanted (mem may be NULL and size 0, to ask); or
- * TCALL_E_SCHEMA, and tcall_write_schema_error says what to change. */
+/* Compiles a schema: text is one JSON value, an object, true or false, need not
+ * end with NUL, and outlives *out. Returns the bytes of mem used;
+ * TCALL_E_MEMORY when out->need bytes are wanted (mem may be NULL and size 0,
+ * to ask), and no byte less; or TCALL_E_SCHEMA, and tcall_write_schema_error
+ * says what to change. mem is best aligned to pointers: what it is off by is
+ * wanted, too. Time and memory grow as the text does. */
 TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                                    size_t size, tcall_draft draft);
 /* Writes why a schema was refused as one line of text: the place as a JSON
@@ -1901,58 +2131,26 @@ TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
-/* One thing that is wrong with a value. */
-typedef struct tcall_validation_error {
-    uint32_t tok; /* the token concerned, counted from the value */
-    /* private */
-    uint32_t node;
-    uint32_t count; /* what was counted: characters, elements, matches ... */
-    uint32_t keyword;
-} tcall_validation_error;
-
-/* What a check may use, and what it found. The memory and errors stay the
- * caller's. */
-typedef struct tcall_check {
-    void *memory; /* scratch: a few frames; 1 KB is plenty for most */
-    size_t size;
-    tcall_validation_error *errors; /* may be NULL */
-    size_t error_cap;
-    bool coerce;        /* accept "5" for 5 and the like, see below */
-    size_t error_count; /* out: how many there were, stored or not */
-    size_t coerced;     /* out: how many values were marked */
-    size_t need;        /* out: scratch memory used, or wanted at least */
-} tcall_check;
-
-/* Checks a value. Returns TCALL_OK; TCALL_E_INVALID with check->errors; or
- * TCALL_E_SCHEMA (it was refused), TCALL_E_MEMORY, TCALL_E_DEPTH or
- * TCALL_E_BUDGET, which all mean that the value is not accepted.
+/* ==========================================================================
+ * >>say: what is wrong with a value, and what to send instead
  *
- * With coerce, a string that has the wrong type may be the text of the value
- * that was meant: of a number, true, false, True, False, an array or an object,
- * where no string is allowed. And null for an optional property may mean that
- * it is absent. Of several alternatives exactly one must accept it. Such values
- * are only marked; see above what to do. */
-TCALL_API int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
-                                 tcall_check *check);
+ * All of it is said from the node or shape that is missed and from the checked
+ * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
  * to the value, message names it, the rule, and what to send instead. Long
- * values are cut. */
-TCALL_API int tcall_write_validation_error(tcall_writer *w,
-                                           const tcall_schema *schema,
-                                           tcall_tree_ value,
-                                           const tcall_validation_error *error);
-/* Writes all errors that were stored, as an array. */
-TCALL_API int tcall_write_validation_errors(tcall_writer *w,
-                                            const tcall_schema *s,
-                                            tcall_tree_ value,
-                                            const tcall_check *check);
-/* Writes what coercion made of a value: [{"path":"/n","from":"5","to":5}]. A
- * member that was dropped has no "to". */
-TCALL_API int tcall_write_coercions(tcall_writer *w, tcall_tree_ value);
-
-#endif /* TOOLCALL_NO_SCHEMA */
+ * values are cut. text: the checked text that the fault was found in; what
+ * getters decoded in it may stay so. Returns as tcall_write_... do. */
+TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
+                                const tcall_fault *fault);
+/* Writes what coercion made of a text that was accepted, before anything in it
+ * is decoded: [{"path":"/n","from":"5","to":5}]. A member that was dropped has
+ * no "to"; of those that the machine does not keep, {"more":N} says how many.
+ */
+TCALL_API int tcall_write_coercions(tcall_writer *w,
+                                    const tcall_machine *machine);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2338,10 +2536,8 @@ typedef struct tcall {
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const struct tcall *busy; /* itself: it has called the program */
-#ifndef TOOLCALL_NO_SCHEMA
-    tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
-#endif
-    uint16_t *names; /* the tools in the order of their names */
+    const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
+    uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
@@ -2693,15 +2889,10 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args; /* checked arguments; valid until tcall_release */
-#ifndef TOOLCALL_NO_SCHEMA
-    tcall_tree_ tree; /* private: what faults refer to */
-    tcall_schema schema;
-    tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
-#endif
-#ifndef TOOLCALL_NO_SHAPES
-    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
-#endif
+    tcall_json args;        /* checked arguments; valid until tcall_release */
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
@@ -3998,8 +4189,6 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * confirm where nobody can be asked.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
 #ifndef TOOLCALL_MCP_PIECE
@@ -4121,8 +4310,6 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
     struct name name;
 /* clang-format on */
 
-#endif /* TOOLCALL_NO_SHAPES */
-
 #ifdef __cplusplus
 }
 #endif
@@ -4174,11 +4361,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#ifdef TOOLCALL_NO_SCHEMA
-#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
-#else
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -4267,6 +4450,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
             break;
     }
     return at;
+}
+
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
 }
 
 /* Returns the value of a hex digit, or -1. */
@@ -5071,39 +5283,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }
@@ -5419,8 +5605,6 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
  * >>store
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Returns the types that a value may have which begins with this character. */
 TCALL_SHARED_ uint8_t tcall_store_types_(char first)
 {
@@ -5718,8 +5902,6 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
 
-#endif /* TOOLCALL_NO_SHAPES */
-
 /* ==========================================================================
  * >>read
  *
@@ -5727,8 +5909,6 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
  * have a shape, the levels. What has none, or is not in its place, is not asked
  * for: it is recognised and nothing else.
  */
-
-#ifndef TOOLCALL_NO_SHAPES
 
 /* What becomes of the value that is read, as a set. */
 enum {
@@ -6252,8 +6432,6 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     decoder->base = (char *)out;
     decoder->open_levels[0].what = shape;
 }
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>text: walking over JSON text
@@ -6879,67 +7057,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-/* Flags of a token, beside its type. */
-#define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container; next to this bit: */
-#define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
-#define TCALL_KEY_    32
-#define TCALL_NEEDS_DECODE_ \
-    64 /* string with escapes, long number or exponent */
-
-static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
-{
-    tcall_tok_ *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_text_type_(p);
-    t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
-    t->start = (int)(p - s->text) + (*p == '"');
-    t->span = 1;
-    t->mark = 0;
-}
-
-/* A token for the value or key that starts at p. */
-static inline void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
-{
-    if (++s->tokens <= s->tok_cap)
-        tcall_scan_make_(s, p, key);
-}
-
-/* The token made last, of a string or word, ends at p. */
-static inline void tcall_scan_token_end_(tcall_scan *s, const char *p,
-                                         int flags)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->last = (int)s->tokens - 1;
-    s->tok[s->last].end = (int)(p - s->text);
-    s->tok[s->last].type |= flags;
-}
-
-/* The container that is open begins, or ends, at p. While it is open its mark
- * is the one around it. */
-static void tcall_scan_token_open_(tcall_scan *s)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->tok[s->tokens - 1].mark = s->super;
-    s->super = (int)s->tokens - 1;
-}
-
-static void tcall_scan_token_close_(tcall_scan *s, const char *p)
-{
-    tcall_tok_ *t;
-    if (s->tokens > s->tok_cap)
-        return;
-    t = s->tok + s->super;
-    t->end = (int)(p - s->text) + 1;
-    t->span = (int)s->tokens - s->super;
-    if (t->span > 1)
-        s->tok[s->last].type |= TCALL_LAST_;
-    s->last = s->super;
-    s->super = t->mark;
-    t->mark = 0;
-}
-
 /* Report to the callback when the value at hand is wanted. */
 static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
                              const char *p, size_t n)
@@ -7003,7 +7120,6 @@ TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 /* A value begins with c: find out whether it is wanted. */
 static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 {
-    tcall_scan_token_(s, c, false);
     if (s->depth && !s->object)
         s->row = tcall_scan_element_(s);
     if (s->row != TCALL_SCAN_NONE_)
@@ -7015,7 +7131,6 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     uint8_t row, *open;
     unsigned below = 0, bit = s->depth & 7u;
     tcall_scan_begin_(s, c);
-    tcall_scan_token_open_(s);
     s->object = *c == '{';
     row = s->row;
     if (s->depth >= TOOLCALL_MAX_DEPTH)
@@ -7056,7 +7171,6 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     unsigned up;
     if (s->object != (*c == '}'))
         return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    tcall_scan_token_close_(s, c);
     s->depth--;
     if (s->raw_depth == s->depth + 1) {
         tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
@@ -7132,35 +7246,8 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
- * may not stand in a string. */
+/* Skips plain string content, non-ASCII characters included; stops with an
+ * error at a byte that may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
 {
@@ -7201,7 +7288,6 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s);
     } else {
         tcall_scan_flush_(s); /* before what may turn out to be no escape */
@@ -7336,7 +7422,6 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->error)
         return p;
     wide = s->number > 6 || p - from > 300;
-    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
     if (wide || !ends) /* the length of a number in pieces is not known */
         s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
@@ -7356,14 +7441,12 @@ static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
 {
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_token_(s, p, true);
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode =
             s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -7393,7 +7476,6 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
                                                     : TCALL_STRING_VALUE_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (len)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
@@ -7539,107 +7621,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
 }
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-
-/* jsmn makes its tokens in the memory of ours, each of which then takes the
- * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
-
-/* Turns the token at i into ours; those before it are. Its mark becomes the
- * container around it. */
-static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
-{
-    jsmntok_t made;
-    const char *start;
-    size_t len;
-    int flags = 0;
-    memcpy(&made, tok + i, sizeof made);
-    start = text + made.start;
-    len = (size_t)(made.end - made.start);
-    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
-        flags = TCALL_MEMBER_;
-        made.parent = tok[made.parent].mark;
-    } else if (made.parent >= 0 &&
-               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
-        flags = TCALL_KEY_;
-    }
-    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
-                                 : made.type == JSMN_PRIMITIVE &&
-                                       (len > 300 || memchr(start, 'e', len) ||
-                                        memchr(start, 'E', len)))
-        flags |= TCALL_NEEDS_DECODE_;
-    tok[i].type =
-        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
-    tok[i].start = made.start;
-    tok[i].end = made.end;
-    tok[i].span = 1;
-    tok[i].mark = made.parent;
-}
-
-/* Makes the tokens of a text that the scanner accepted. jsmn wants something
- * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
-{
-    jsmn_parser parser;
-    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
-    int i;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
-                   (unsigned)count) < 0) {
-        only.end = (int)text.len;
-        while (tcall_is_space_(text.ptr[only.start]))
-            only.start++;
-        while (tcall_is_space_(text.ptr[only.end - 1]))
-            only.end--;
-        memcpy(tok, &only, sizeof only);
-    }
-    for (i = 0; i < count; i++)
-        tcall_jsmn_token_(tok, i, text.ptr);
-    /* from the end, so that what is inside a container comes before it */
-    while (--i > 0) {
-        tcall_tok_ *around = tok + tok[i].mark;
-        if (around->span == 1)
-            tok[i].type |= TCALL_LAST_;
-        around->span += tok[i].span;
-        tok[i].mark = 0;
-    }
-    tok[0].mark = 0;
-}
-
-/* Makes a token of each value and key of a text if all fit; scan->tokens is
- * how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    int error = tcall_scan_text_(scan, text);
-    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
-        tcall_jsmn_make_(text, tok, (int)scan->tokens);
-    return error;
-}
-
-#else
-
-/* Makes a token of each value and key of a text, as many as fit, while it is
- * recognised; scan->tokens is how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    tcall_scan_init(scan, NULL, NULL, NULL);
-    scan->text = text.ptr;
-    scan->tok = tok;
-    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
-    tcall_scan_feed(scan, text.ptr, text.len);
-    return tcall_scan_end(scan);
-}
-
-#endif /* TOOLCALL_JSMN */
 
 /* ==========================================================================
  * >>json
@@ -7898,193 +7879,1323 @@ double tcall_json_double(tcall_json v, double fallback)
 }
 
 /* ==========================================================================
- * >>tree
- *
- * The scanner makes the tokens while it recognises the text. What is left to
- * do goes over the tokens once: strings are decoded where they lie, scalars
- * get a NUL behind them, keys that stand twice are found.
+ * >>jsmn
  */
 
-TCALL_SHARED_ tcall_tree_ tcall_tree_none_(void)
-{
-    tcall_tree_ v;
-    v.text = NULL;
-    v.tok = NULL;
-    return v;
-}
+#ifdef TOOLCALL_JSMN
 
-TCALL_SHARED_ tcall_tree_ tcall_tree_cursor_(const char *text,
-                                             const tcall_tok_ *tok)
+int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
 {
-    tcall_tree_ v;
-    v.text = text;
-    v.tok = tok;
-    return v;
-}
-
-tcall_type tcall_tree_type_(tcall_tree_ v)
-{
-    return v.tok ? (tcall_type)(v.tok->type & TCALL_TYPE_) : TCALL_MISSING;
-}
-
-TCALL_SHARED_ tcall_str tcall_tok_str_(const char *text, const tcall_tok_ *tok)
-{
-    return tcall_slice_(text + tok->start, (size_t)(tok->end - tok->start));
-}
-
-/* Whether two keys, the first of len bytes, are the same. */
-static inline bool tcall_tree_same_(const char *text, const tcall_tok_ *key,
-                                    int len, const tcall_tok_ *other)
-{
-    return len == other->end - other->start &&
-           memcmp(text + key->start, text + other->start, (size_t)len) == 0;
-}
-
-/* The key that stands twice. The marks of the object's own tokens serve as the
- * hash table: there are at least twice as many of them as keys. Too many
- * collisions count as a duplicate: they do not come by chance. */
-static tcall_tok_ *tcall_find_duplicate_key_(const char *text,
-                                             tcall_tok_ *object)
-{
-    tcall_tok_ *first = object + 1, *end = object + object->span, *key, *slot;
-    int probes = 32;
-    for (key = first; key < end; key += 1 + key[1].span) {
-        int len = key->end - key->start;
-        slot = first +
-               tcall_hash_(tcall_tok_str_(text, key)) % (uint32_t)(end - first);
-        for (probes += 8; slot->mark; probes--) {
-            if (probes == 0 ||
-                tcall_tree_same_(text, key, len, object + slot->mark))
-                return key;
-            if (++slot == end)
-                slot = first;
-        }
-        slot->mark = (int)(key - object);
-    }
-    for (slot = first; slot < end; slot++)
-        slot->mark = 0;
-    return NULL;
-}
-
-/* A scalar or a key that is not as plain as most. */
-static int tcall_tree_decode_(char *text, tcall_tok_ *t, bool refuse_nul)
-{
-    char *p = text + t->start;
-    size_t len = (size_t)(t->end - t->start);
-    if ((t->type & TCALL_TYPE_) == TCALL_NUMBER)
-        return tcall_num_in_range_(tcall_slice_(p, len)) ? TCALL_OK
-                                                         : TCALL_E_RANGE;
-    len = tcall_decode_(p, p, p + len);
-    t->end = t->start + (int)len;
-    return refuse_nul && memchr(p, 0, len) ? TCALL_E_NUL : TCALL_OK;
-}
-
-/* The second half of parsing, when the scanner has made the tokens; from the
- * end, so that what is within an object comes first. *at: where an error
- * stands. */
-TCALL_SHARED_ int tcall_tree_finish_(char *text, tcall_tok_ *tok, int count,
-                                     bool refuse_nul, size_t *at)
-{
-    tcall_tok_ *t = tok + count, *twice;
-    int r = TCALL_OK;
-    while (t > tok) {
-        int type = (--t)->type & TCALL_TYPE_;
-        if (type == TCALL_OBJECT && t->span > 3) {
-            twice = tcall_find_duplicate_key_(text, t);
-            if (twice) {
-                t = twice;
-                r = TCALL_E_DUPLICATE;
-                break;
-            }
-        } else if (type < TCALL_ARRAY) {
-            if (t->type & TCALL_NEEDS_DECODE_)
-                r = tcall_tree_decode_(text, t, refuse_nul);
-            if (r < 0)
-                break;
-            text[t->end] = 0;
-        }
-    }
-    if (r < 0)
-        *at = (size_t)t->start;
-    return r;
-}
-
-int tcall_tree_parse_(tcall_tree_ *out, char *text, size_t len, tcall_tok_ *tok,
-                      size_t cap, size_t *need)
-{
-    tcall_scan scan;
-    size_t at;
+    jsmn_parser parser;
+    tcall_type type = tcall_json_type(value);
+    tcall_str text;
     int r;
-    *out = tcall_tree_none_();
-    r = tcall_scan_tokenize_(&scan, tcall_slice_(text, len), tok, cap);
-    at = scan.pos;
-    if (r == TCALL_OK && (scan.tokens > cap || len >= INT_MAX)) {
-        r = TCALL_E_MEMORY;
-        at = scan.tokens;
+    if (type == TCALL_MISSING)
+        return TCALL_E_USAGE;
+    text = tcall_text_verbatim_(value.at);
+    if (type < TCALL_STRING) { /* jsmn wants something to follow it */
+        if (!cap)
+            return TCALL_E_MEMORY;
+        tok->type = JSMN_PRIMITIVE;
+        tok->start = tok->size = 0;
+        tok->end = (int)text.len;
+        tok->parent = -1;
+        return 1;
     }
-    if (r == TCALL_OK)
-        r = tcall_tree_finish_(text, tok, (int)scan.tokens, false, &at);
-    if (need)
-        *need = at;
-    if (r < 0)
-        return r;
-    *out = tcall_tree_cursor_(text, tok);
-    return (int)scan.tokens;
+    jsmn_init(&parser);
+    r = jsmn_parse(&parser, text.ptr, text.len, tok, cap);
+    return r == JSMN_ERROR_NOMEM ? TCALL_E_MEMORY : r < 0 ? TCALL_E_USAGE : r;
 }
 
-tcall_tree_ tcall_tree_first_(tcall_tree_ v)
+#endif /* TOOLCALL_JSMN */
+
+/* ==========================================================================
+ * >>node
+ */
+
+/* The words of the keywords, by their numbers. */
+static const char *const tcall_keyword_words_[] = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                                                   TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+                                                       "room",
+                                                   "duplicate", "nul",
+                                                   "levels"};
+
+/* The keywords in the order of their letters. */
+static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
+                                                 TCALL_ON_DYNAMIC_REF_,
+                                                 TCALL_ON_ID_,
+                                                 TCALL_ON_RECURSIVE_REF_,
+                                                 TCALL_ON_REF_,
+                                                 TCALL_ON_SCHEMA_,
+                                                 TCALL_ON_EXTRA_,
+                                                 TCALL_ON_OTHERS_,
+                                                 TCALL_ON_ALLOF_,
+                                                 TCALL_ON_ANYOF_,
+                                                 TCALL_ON_CONST_,
+                                                 TCALL_ON_CONTAINS_,
+                                                 TCALL_ON_DEFINITIONS_,
+                                                 TCALL_ON_DEPENDENCIES_,
+                                                 TCALL_ON_NEEDED_,
+                                                 TCALL_ON_DEPENDENT_,
+                                                 TCALL_ON_ELSE_,
+                                                 TCALL_ON_ENUM_,
+                                                 TCALL_ON_BELOW_,
+                                                 TCALL_ON_ABOVE_,
+                                                 TCALL_ON_OLD_ID_,
+                                                 TCALL_ON_IF_,
+                                                 TCALL_ON_ITEMS_,
+                                                 TCALL_ON_MAX_CONTAINS_,
+                                                 TCALL_ON_MAX_ITEMS_,
+                                                 TCALL_ON_MAX_LENGTH_,
+                                                 TCALL_ON_MAX_PROPERTIES_,
+                                                 TCALL_ON_MAXIMUM_,
+                                                 TCALL_ON_MIN_CONTAINS_,
+                                                 TCALL_ON_MIN_ITEMS_,
+                                                 TCALL_ON_MIN_LENGTH_,
+                                                 TCALL_ON_MIN_PROPERTIES_,
+                                                 TCALL_ON_MINIMUM_,
+                                                 TCALL_ON_MULTIPLE_,
+                                                 TCALL_ON_NOT_,
+                                                 TCALL_ON_ONEOF_,
+                                                 TCALL_ON_PATTERN_,
+                                                 TCALL_ON_PATTERNS_,
+                                                 TCALL_ON_PREFIX_,
+                                                 TCALL_ON_PROPERTIES_,
+                                                 TCALL_ON_NAMES_,
+                                                 TCALL_ON_REQUIRED_,
+                                                 TCALL_ON_THEN_,
+                                                 TCALL_ON_TYPE_,
+                                                 TCALL_ON_UNEVALUATED_ITEMS_,
+                                                 TCALL_ON_UNEVALUATED_,
+                                                 TCALL_ON_UNIQUE_};
+
+/* Returns the number of a keyword, or NOTHING. */
+TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
 {
-    tcall_type type = tcall_tree_type_(v);
-    if (type < TCALL_ARRAY || v.tok->span == 1)
-        return tcall_tree_none_();
-    return tcall_tree_cursor_(v.text, v.tok + (type == TCALL_OBJECT ? 2 : 1));
+    size_t low = 0, high = sizeof tcall_keywords_sorted_;
+    while (low < high) {
+        size_t middle = (low + high) / 2, i = 0;
+        uint8_t on = tcall_keywords_sorted_[middle];
+        const char *known = tcall_keyword_words_[on];
+        while (i < word.len && known[i] == word.ptr[i])
+            i++;
+        if (i == word.len && !known[i])
+            return on;
+        if (i == word.len ||
+            (unsigned char)known[i] > (unsigned char)word.ptr[i])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return TCALL_ON_NOTHING_;
 }
 
-tcall_tree_ tcall_tree_next_(tcall_tree_ v)
+/* ---- rows ---- */
+
+/* Returns the next row of a node, or NULL. */
+TCALL_SHARED_ const tcall_row *tcall_row_next_(const tcall_row *row)
 {
-    if (!v.tok || v.tok->type & TCALL_LAST_)
-        return tcall_tree_none_();
-    return tcall_tree_cursor_(
-        v.text, v.tok + v.tok->span + (v.tok->type & TCALL_MEMBER_ ? 1 : 0));
+    return row->flags & TCALL_ROW_LAST_ ? NULL : row + 1;
 }
 
-tcall_str tcall_tree_key_(tcall_tree_ v)
+/* Returns the first row of a keyword, or NULL. */
+TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
 {
-    if (!v.tok || !(v.tok->type & TCALL_MEMBER_))
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok - 1);
+    const tcall_row *row = node->rows;
+    while (row && row->on != on)
+        row = tcall_row_next_(row);
+    return row;
 }
 
-static tcall_tree_ tcall_tree_find_(tcall_tree_ object, tcall_str key)
+/* ---- members ---- */
+
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* Properties and definitions that are more than this are followed by a hash
+ * table of half as many slots again, each 0 or 1 + the index of a member. Names
+ * that hash alike are compared: it decides nothing but time. */
+#define TCALL_FEW_ 16
+
+/* Returns the slot of the hash table that a name is in, or the free one for it,
+ * and counts what it looks at. */
+TCALL_SHARED_ uint16_t *
+tcall_member_slot_(const tcall_row *row, tcall_text_bytes_ name, int32_t *steps)
 {
-    const tcall_tok_ *t = object.tok, *end;
-    if (tcall_tree_type_(object) == TCALL_OBJECT)
-        for (end = t + t->span, t++; t < end; t += 1 + t[1].span)
-            if (tcall_str_eq(tcall_tok_str_(object.text, t), key))
-                return tcall_tree_cursor_(object.text, t + 1);
-    return tcall_tree_none_();
+    uint16_t *slots = (uint16_t *)(uintptr_t)(row->of.members + row->count);
+    uint32_t count = row->count + row->count / 2u;
+    uint32_t i = tcall_text_hash_(name) % count;
+    while (slots[i] && --*steps >= 0 &&
+           !tcall_text_match_(
+               tcall_text_bytes_of_(row->of.members[slots[i] - 1].name), name))
+        i = (i + 1) % count;
+    return &slots[i];
 }
 
-tcall_tree_ tcall_tree_get_(tcall_tree_ object, const char *key)
+/* Returns which of the members of properties or definitions has a name, or
+ * NO_MEMBER. */
+TCALL_SHARED_ uint16_t tcall_member_named_(const tcall_row *row,
+                                           tcall_text_bytes_ name)
 {
-    return tcall_tree_find_(object, tcall_str_of(key));
+    int32_t steps = INT32_MAX;
+    uint16_t i;
+    if (row->count > TCALL_FEW_)
+        return (uint16_t)(*tcall_member_slot_(row, name, &steps) - 1);
+    for (i = 0; i < row->count; i++)
+        if (tcall_text_match_(tcall_text_bytes_of_(row->of.members[i].name),
+                              name))
+            return i;
+    return TCALL_NO_MEMBER_;
 }
 
-tcall_str tcall_tree_str_(tcall_tree_ v)
+/* Returns which of the members of properties has the name at a quote, whose
+ * length with quotes is len, 0: unknown; or NO_MEMBER. Names tend to come in
+ * order: the search begins at i. */
+TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
+                                        const char *quote, size_t len)
 {
-    tcall_type type = tcall_tree_type_(v);
-    if (type == TCALL_MISSING || type > TCALL_STRING)
-        return tcall_slice_(NULL, 0);
-    return tcall_tok_str_(v.text, v.tok);
+    uint16_t tried, most = row->count > TCALL_FEW_ ? 1 : row->count;
+    for (tried = 0; tried < most; tried++, i++) {
+        const tcall_member *member;
+        i = i < row->count ? i : 0;
+        member = &row->of.members[i];
+        if (member->node.digits && len
+                ? member->node.digits == len &&
+                      memcmp(member->name, quote, len) == 0
+                : tcall_text_equal_(member->name, quote))
+            return i;
+    }
+    return most < row->count
+               ? tcall_member_named_(row, tcall_text_bytes_of_(quote))
+               : TCALL_NO_MEMBER_;
 }
 
-int tcall_tree_count_(tcall_tree_ v)
+/* ==========================================================================
+ * >>machine
+ *
+ * A value begins: the frames around it push one frame for each node that is for
+ * it, these push those that their rows bring. It ends: each answers, the last
+ * first, and tells its parent. What rows do stands in >>rows and is reached
+ * through the table that the target names; a shape is a run of one frame and
+ * needs none of it.
+ */
+
+enum { /* what a frame's verdict is to its parent */
+       TCALL_ROLE_AND_,
+       TCALL_ROLE_COUNT_,
+       TCALL_ROLE_IF_,
+       TCALL_ROLE_THEN_,
+       TCALL_ROLE_ELSE_,
+       TCALL_ROLE_KEPT_ /* it is no frame, but a misfit that a group keeps */
+};
+
+enum {
+    TCALL_FRAME_BAD_ = 1,    /* something within misses it */
+    TCALL_FRAME_DEAD_ = 2,   /* it is of another type: what is within is none of
+                              * its business */
+    TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
+    TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+};
+
+#define TCALL_NO_FRAME_ 0xFFFF
+/* Of frames: their misfits are nobody's business. */
+#define TCALL_QUIET_ 0xFFFF
+
+/* One node at work on a value. 24 bytes on 32 bits. */
+struct tcall_frame_ {
+    uint8_t role, flags;
+    uint16_t parent; /* the frame that is told */
+    const tcall_node *node;
+    const tcall_row *by; /* the row that brought it; of a group: its own */
+    uint32_t came;       /* members, by their index, the first 32 */
+    uint16_t branch;     /* the frame that began its branch; 0: none */
+    uint16_t count;      /* the member at hand; of a group: verdicts */
+    uint32_t met;        /* required members that came */
+};
+
+/* A shape at work on a value: alone, for a shape has no branches. It begins as
+ * a frame does. */
+typedef struct tcall_place_ {
+    uint8_t role, flags;
+    uint16_t member; /* of an object: the one at hand */
+    const tcall_shape *shape;
+    const tcall_object *object; /* of an object */
+    char *base;                 /* where the value is kept, or NULL */
+} tcall_place_;
+
+/* A slot of the arena. A group is followed by the misfits that it keeps. */
+union tcall_slot_ {
+    tcall_frame_ frame;
+    tcall_place_ place;
+    tcall_fault kept;
+};
+
+/* An object or array that is open. 16 bytes. */
+struct tcall_open_ {
+    uint16_t first, last; /* its run of frames */
+    uint32_t count;       /* members or items so far */
+    uint32_t at;          /* in the text */
+    uint32_t names;       /* that no frame knows, by hash; all: look for two
+                           * that are alike */
+};
+
+/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+struct tcall_rows {
+    /* A value begins: pushes what the frames around have for it. */
+    void (*enter)(tcall_machine *m);
+    /* Pushes what the rows of the run bring. */
+    void (*expand)(tcall_machine *m);
+    /* An object or array opens. */
+    void (*opens)(tcall_machine *m);
+    /* A name is complete: returns whether a frame knows it. */
+    bool (*name)(tcall_machine *m);
+    /* A value is complete. */
+    void (*ends)(tcall_machine *m, uint8_t types);
+    /* The types that the run admits. */
+    uint8_t (*admitted)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
+    const char *(*drop)(tcall_machine *m);
+};
+
+TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
 {
-    tcall_tree_ i;
-    int n = 0;
-    for (i = tcall_tree_first_(v); i.tok; i = tcall_tree_next_(i))
-        n++;
-    return n;
+    return m->syntax.error == TCALL_OK;
+}
+
+/* Ends the reading. The first error stays. */
+TCALL_SHARED_ void tcall_machine_stop_(tcall_machine *m, int error)
+{
+    if (!tcall_machine_going_(m))
+        return;
+    m->error = m->syntax.error = error;
+    m->syntax.halt = true;
+}
+
+/* Takes so many steps off the budget. */
+TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
+{
+    if (m->steps < 0 || steps > (uint32_t)m->steps)
+        tcall_machine_stop_(m, TCALL_E_BUDGET);
+    else
+        m->steps -= (int32_t)steps;
+}
+
+/* The rest of the arena. */
+TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
+{
+    char *from = (char *)&m->slot[m->frames];
+    *size = (size_t)((char *)m->open - from);
+    return from;
+}
+
+/* Notes how much of the arena is in use, and so many bytes more. */
+TCALL_SHARED_ void tcall_machine_took_(tcall_machine *m, size_t more)
+{
+    size_t gap;
+    tcall_machine_rest_(m, &gap);
+    gap = gap > more ? gap - more : 0;
+    if (m->gap > gap)
+        m->gap = gap;
+}
+
+/* ---- checked text ---- */
+
+/* Writes to it. One byte is left for its end. What is written may stand behind
+ * it in the same memory. */
+static void tcall_machine_put_(tcall_machine *m, const char *bytes, size_t len)
+{
+    if (len < m->is.size - m->len) {
+        memmove(m->text + m->len, bytes, len);
+        m->len += len;
+    } else {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    }
+}
+
+static inline void tcall_machine_put_char_(tcall_machine *m, char c)
+{
+    if (m->len + 1 < m->is.size)
+        m->text[m->len++] = c;
+    else
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+}
+
+/* Writes a character that needs an escape. */
+TCALL_NOINLINE_ static void tcall_machine_put_escaped_(tcall_machine *m,
+                                                       uint8_t code)
+{
+    static const char letters[] TCALL_FLASH_ = "btn\0fr";
+    char escape[] = "\\u0000";
+    size_t len = 2;
+    escape[1] = (char)code;
+    if (code < 0x20)
+        escape[1] =
+            code >= 8 && code <= 13 ? TCALL_BYTE_(&letters[code - 8]) : (char)0;
+    if (!escape[1]) {
+        escape[1] = 'u';
+        escape[4] = (char)('0' + (code >> 4));
+        code &= 15;
+        escape[5] = (char)(code < 10 ? '0' + code : 'a' + code - 10);
+        len = 6;
+    }
+    tcall_machine_put_(m, escape, len);
+}
+
+/* Writes decoded bytes of a string. What was escaped comes alone. */
+static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
+                                       size_t len)
+{
+    uint8_t code = (uint8_t)*bytes;
+    if (len > 1) {
+        tcall_machine_put_(m, bytes, len);
+    } else if (code >= 0x20 && code != '"' && code != '\\') {
+        tcall_machine_put_char_(m, (char)code);
+    } else {
+        tcall_machine_put_escaped_(m, code);
+        m->nul = m->nul || !code;
+        if (!code && m->is.for_c)
+            tcall_machine_stop_(m, TCALL_E_NUL);
+    }
+}
+
+/* ---- frames ---- */
+
+/* Takes the next slot. Where the arena is full it is one that counts for
+ * nothing. */
+static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
+{
+    tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    if ((char *)(slot + 2) > (char *)(m->open - 1) ||
+        m->frames == TCALL_NO_FRAME_ - 1)
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    else
+        m->frames++;
+    return slot;
+}
+
+/* Pushes a frame that belongs to no branch. */
+TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
+                                                const tcall_node *node,
+                                                const tcall_row *by,
+                                                uint16_t parent)
+{
+    tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
+    f->role = TCALL_ROLE_AND_;
+    f->flags = 0;
+    f->parent = parent;
+    f->node = node;
+    f->by = by;
+    f->came = 0;
+    f->branch = 0;
+    f->count = TCALL_NO_FRAME_;
+    f->met = 0;
+    if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
+        m->brings = true;
+    return f;
+}
+
+/* Notes a fault. */
+TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
+                                       const tcall_fault *fault)
+{
+    if (!m->error)
+        m->error = TCALL_E_INVALID;
+    if (m->fault_count < TOOLCALL_MAX_FAULTS)
+        m->faults[m->fault_count] = *fault;
+    if (m->fault_count < UINT8_MAX)
+        m->fault_count++;
+}
+
+/* The number at hand. */
+TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+{
+    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+}
+
+/* ---- shapes ---- */
+
+/* Of an object whose shape is none. */
+static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
+/* The keywords of TCALL_MISFITS. */
+#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
+static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
+    0,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Notes what is wrong with the value or name at an offset, if anything. */
+static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
+                                uint8_t code, uint32_t at, size_t count)
+{
+    tcall_fault fault;
+    if (!code)
+        return;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
+    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+    fault.at = at;
+    fault.shape = place->shape;
+    fault.object = place->object;
+    tcall_machine_note_(m, &fault);
+}
+
+static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
+                               const tcall_object *object, char *base)
+{
+    tcall_place_ *place = &tcall_machine_slot_(m)->place;
+    place->role = TCALL_ROLE_AND_;
+    place->flags = TCALL_FRAME_PLACE_;
+    place->member = TCALL_NO_MEMBER_;
+    place->shape = shape;
+    place->base = base;
+    place->object = object;
+    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
+        place->object =
+            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+}
+
+/* Pushes what is to be read, be it a hole. */
+static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
+{
+    tcall_target filled = *target;
+    if (target->shape && m->is.hole &&
+        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
+        m->is.hole(m, &filled);
+    if (filled.node) {
+        m->is.target.rows = filled.rows;
+        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
+    } else if (filled.object) {
+        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
+                           (char *)filled.out);
+    } else if (filled.shape) {
+        tcall_shapes_push_(
+            m, filled.shape, NULL,
+            tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
+    }
+}
+
+/* Gives the item of a list that begins. The first one too many is noted. */
+static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
+                               tcall_target *target)
+{
+    const tcall_shape *list = place->shape;
+    uint32_t index = m->open->count - 1;
+    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
+    if (index < high) {
+        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+        if (place->base)
+            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
+                          (size_t)index * TCALL_FETCH_16_(&list->size);
+    } else if (index == high) {
+        tcall_shapes_fault_(m, place,
+                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                                ? TCALL_MISFIT_ROOM
+                                : TCALL_MISFIT_MAX_ITEMS,
+                            m->open->at, 0);
+    }
+}
+
+static void tcall_shapes_enter_(tcall_machine *m)
+{
+    const tcall_place_ *place = &m->slot[m->open->first].place;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (place->object && place->member != TCALL_NO_MEMBER_) {
+        target.shape =
+            place->member +
+            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
+        target.out = place->base;
+    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
+        tcall_shapes_item_(m, place, &target);
+    }
+    tcall_machine_target_(m, &target);
+}
+
+static void tcall_shapes_opens_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->first].place;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
+        place->flags |= TCALL_FRAME_DEAD_;
+        place->object = NULL;
+    } else if (place->object) {
+        tcall_store_object_(place->object, place->base);
+    }
+}
+
+/* Looks for the name or word at hand in a list of so many. Returns its index,
+ * or -1. */
+static int tcall_shapes_word_(const tcall_machine *m, const char *list,
+                              uint8_t count)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    tcall_words_ words;
+    tcall_words_begin_(&words, list, count);
+    while (at < end) {
+        char bytes[4];
+        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
+    }
+    return tcall_words_end_(&words) ? words.index : -1;
+}
+
+static bool tcall_shapes_name_(tcall_machine *m)
+{
+    tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_object *object = place->object;
+    int member;
+    place->member = TCALL_NO_MEMBER_;
+    if (!object)
+        return false;
+    member = tcall_shapes_word_(
+        m, TCALL_FETCH_POINTER_(const char *, &object->names),
+        TCALL_FETCH_8_(&object->count));
+    if (member < 0) {
+        if (!TCALL_FETCH_8_(&object->open))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
+        return false;
+    }
+    if (tcall_store_member_(object, place->base, (uint8_t)member))
+        place->member = (uint16_t)member;
+    else
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
+    return true;
+}
+
+/* Decodes the string at hand into its place. */
+static void tcall_shapes_copy_(const tcall_machine *m, char *to)
+{
+    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    const char *at = inner.ptr, *end = at + inner.len;
+    if (m->length == inner.len) { /* nothing in it is escaped */
+        memcpy(to, at, inner.len);
+        return;
+    }
+    while (at < end)
+        to += tcall_text_char_(&at, to);
+}
+
+static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_text_into_ text;
+    uint8_t code;
+    text.to = place->base;
+    text.len = m->length;
+    text.followed = m->followed;
+    if (m->nul && place->base)
+        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
+    code = tcall_store_text_end_(place->shape, &text);
+    if (!code && place->base)
+        tcall_shapes_copy_(m, place->base);
+    return code;
+}
+
+static uint8_t tcall_shapes_choice_(const tcall_machine *m,
+                                    const tcall_place_ *place)
+{
+    const tcall_shape *shape = place->shape;
+    int index =
+        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    if (place->base)
+        *place->base = (char)(index < 0 ? 255 : index);
+    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+               ? TCALL_MISFIT_ENUM
+               : TCALL_FITS;
+}
+
+static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
+{
+    tcall_num_ num = tcall_machine_num_(m);
+    tcall_units_ units;
+    uint8_t code = tcall_store_units_(place->shape, &num, &units);
+    if (place->base) {
+        tcall_shapes_fault_(m, place, code, m->token, 0);
+        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    }
+    return code;
+}
+
+static uint8_t tcall_shapes_list_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
+    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
+
+/* Looks after the members that did not come. */
+static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t i, count = TCALL_FETCH_8_(&object->count);
+    for (i = 0; i < count; i++)
+        if (!tcall_store_member_end_(object, place->base, i))
+            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
+}
+
+/* Keeps the text of a value. */
+static uint8_t tcall_shapes_json_(const tcall_machine *m,
+                                  const tcall_place_ *place)
+{
+    size_t len = m->len - m->token;
+    bool room = len < TCALL_FETCH_16_(&place->shape->size);
+    if (!place->base)
+        return TCALL_FITS;
+    if (room)
+        memcpy(place->base, m->text + m->token, len);
+    place->base[room ? len : 0] = '\0'; /* half a value is none */
+    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
+}
+
+/* A value that is null counts as not given. */
+static void tcall_shapes_null_(const tcall_machine *m,
+                               const tcall_place_ *place)
+{
+    const tcall_place_ *around;
+    if (!m->syntax.depth)
+        return;
+    around = &m->slot[m->open->first].place;
+    if (around->object)
+        tcall_store_null_(around->base, (uint8_t)around->member);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
+}
+
+static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
+{
+    const tcall_place_ *place = &m->slot[m->first].place;
+    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
+    if (place->flags & TCALL_FRAME_DEAD_)
+        return;
+    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
+        code = TCALL_MISFIT_TYPE;
+    else if (kind == TCALL_KIND_JSON)
+        code = tcall_shapes_json_(m, place);
+    else if (kind == TCALL_KIND_ANY)
+        code = TCALL_FITS;
+    else if (types == TCALL_SHAPE_NULL)
+        tcall_shapes_null_(m, place);
+    else if (kind == TCALL_KIND_OBJECT)
+        tcall_shapes_object_(m, place);
+    else if (kind == TCALL_KIND_LIST)
+        code = tcall_shapes_list_(m, place);
+    else if (kind == TCALL_KIND_TEXT)
+        code = tcall_shapes_text_(m, place);
+    else if (kind == TCALL_KIND_CHOICE)
+        code = tcall_shapes_choice_(m, place);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = m->text[m->token] == 't';
+    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
+        code = tcall_shapes_number_(m, place);
+    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
+}
+
+static uint8_t tcall_shapes_admitted_(tcall_machine *m)
+{
+    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+static const char *tcall_shapes_drop_(tcall_machine *m)
+{
+    const tcall_place_ *around = &m->slot[m->open->first].place;
+    const tcall_object *object = around->object;
+    const tcall_shape *member;
+    if (!object || around->member == TCALL_NO_MEMBER_)
+        return NULL;
+    member = around->member +
+             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
+    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_store_null_(around->base, (uint8_t)around->member);
+    tcall_store_null_(tcall_store_came_(object, around->base),
+                      (uint8_t)around->member);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
+}
+
+static const tcall_rows tcall_shapes_ = {
+    tcall_shapes_enter_, NULL,
+    tcall_shapes_opens_, tcall_shapes_name_,
+    tcall_shapes_ends_,  tcall_shapes_admitted_,
+    tcall_shapes_drop_};
+
+/* What the frames of a run do, of which this is the first. */
+static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
+                                                  uint16_t first)
+{
+    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
+                                                           : m->is.target.rows;
+}
+
+/* ---- two that are alike ---- */
+
+/* The hash of a value or name in the text. */
+typedef uint32_t (*tcall_hash_of_)(const char *at);
+typedef bool (*tcall_alike_)(tcall_machine *m, const char *a, const char *b);
+
+typedef struct tcall_seen_ {
+    uint32_t hash, at; /* 0: free */
+} tcall_seen_;
+
+/* Returns the name or item after this one. */
+static const char *tcall_machine_after_(const char *container, const char *at)
+{
+    return tcall_text_after_(
+        tcall_text_skip_(*container == '{' ? tcall_text_value_(at) : at));
+}
+
+/* Notes the name or item at an offset. Returns whether one that is alike was
+ * noted before. */
+static bool tcall_machine_saw_(tcall_machine *m, tcall_seen_ *seen,
+                               size_t slots, uint32_t hash, uint32_t at,
+                               tcall_alike_ alike)
+{
+    const char *text = m->text + m->open->at;
+    size_t k = hash / 7 % slots; /* those of one table share a remainder */
+    for (; seen[k].at; k = k + 1 == slots ? 0 : k + 1) {
+        tcall_machine_costs_(m, 1);
+        if (!tcall_machine_going_(m) ||
+            (seen[k].hash == hash && alike(m, text + at, text + seen[k].at)))
+            return true;
+    }
+    seen[k].hash = hash;
+    seen[k].at = at;
+    return false;
+}
+
+/* Returns the second of two names, or items, of the container that ends which
+ * are alike, or NULL. They go into a table in the rest of the arena; where it
+ * is too small for all of them, into several, one after the other. */
+TCALL_SHARED_ const char *tcall_machine_twice_(tcall_machine *m,
+                                               tcall_hash_of_ hash_of,
+                                               tcall_alike_ alike)
+{
+    const char *text = m->text + m->open->at, *at = NULL;
+    uint16_t frames = m->frames;
+    size_t size, slots = 2 * (size_t)m->open->count, tables, table;
+    tcall_seen_ *seen = (tcall_seen_ *)tcall_machine_rest_(m, &size);
+    if (slots > size / 2 / sizeof *seen)
+        slots = size / 2 / sizeof *seen;
+    size = slots * sizeof *seen / sizeof *m->slot + 1;
+    if (slots < 4 || size >= (size_t)(TCALL_NO_FRAME_ - frames)) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return NULL;
+    }
+    m->frames = (uint16_t)(frames + size); /* what alike needs lies behind it */
+    tables = (2 * (size_t)m->open->count - 1) / slots + 1;
+    for (table = 0; !at && table < tables && tcall_machine_going_(m); table++) {
+        memset(seen, 0, slots * sizeof *seen);
+        for (at = tcall_text_first_(text); at;
+             at = tcall_machine_after_(text, at)) {
+            uint32_t hash = hash_of(at);
+            if (hash % tables == table &&
+                tcall_machine_saw_(m, seen, slots, hash, (uint32_t)(at - text),
+                                   alike))
+                break;
+        }
+    }
+    m->frames = frames;
+    return at;
+}
+
+/* Names have one spelling in the text. */
+static uint32_t tcall_machine_name_hash_(const char *at)
+{
+    return tcall_hash_(tcall_text_verbatim_(at));
+}
+
+static bool tcall_machine_same_name_(tcall_machine *m, const char *a,
+                                     const char *b)
+{
+    tcall_str name = tcall_text_verbatim_(a);
+    (void)m;
+    return memcmp(name.ptr, b, name.len) == 0;
+}
+
+/* ---- what the recogniser tells ---- */
+
+/* How many bytes are not the first of a character. */
+static size_t tcall_machine_followed_(const char *bytes, size_t len)
+{
+    size_t followed = 0;
+    while (len--)
+        followed += ((unsigned char)*bytes++ & 0xC0) == 0x80;
+    return followed;
+}
+
+static uint8_t tcall_machine_types_(char first)
+{
+    switch (first) {
+    case '"': return TCALL_SHAPE_STRING;
+    case '{': return TCALL_SHAPE_OBJECT;
+    case '[': return TCALL_SHAPE_ARRAY;
+    case 'n': return TCALL_SHAPE_NULL;
+    case 't':
+    case 'f': return TCALL_SHAPE_BOOLEAN;
+    default: return TCALL_SHAPE_NUMBER;
+    }
+}
+
+/* A name is complete: which frames know it? Of the others mostly a hash says
+ * that they did not come before. */
+static void tcall_machine_name_ends_(tcall_machine *m)
+{
+    tcall_open_ *open = m->open;
+    bool known = false;
+    m->named = false;
+    m->first = m->frames;
+    if (open->last > open->first)
+        known = tcall_machine_do_(m, open->first)->name(m);
+    if (!known) {
+        const char *quote = m->text + m->token;
+        tcall_str name = tcall_slice_(quote, m->len - m->token);
+        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        open->names = open->names & bit ? UINT32_MAX : open->names | bit;
+    }
+}
+
+/* A name begins in the text: after a comma, but for the first. */
+static void tcall_machine_name_begins_(tcall_machine *m)
+{
+    if (m->open->count++)
+        tcall_machine_put_char_(m, ',');
+    m->key = m->token = (uint32_t)m->len;
+    m->named = true;
+    m->length = m->followed = 0;
+    tcall_machine_put_char_(m, '"');
+}
+
+static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!m->named)
+        tcall_machine_name_begins_(m);
+    if (len)
+        tcall_machine_put_decoded_(m, name, len);
+    m->length += len;
+    if (s->wide)
+        m->followed += tcall_machine_followed_(name, len);
+    if (last) {
+        tcall_machine_put_char_(m, '"');
+        if (tcall_machine_going_(m))
+            tcall_machine_name_ends_(m);
+    }
+    return true;
+}
+
+/* A value begins in the text: after a colon, or, as an item, after a comma. */
+static inline void tcall_machine_item_(tcall_machine *m)
+{
+    if (m->syntax.depth && !m->inner) {
+        if (m->syntax.object)
+            tcall_machine_put_char_(m, ':');
+        else if (m->open->count++)
+            tcall_machine_put_char_(m, ',');
+    }
+    m->token = (uint32_t)m->len;
+}
+
+/* Pushes the frames of a value. Mostly its name said already which node alone
+ * is for it. */
+static inline void tcall_machine_enter_(tcall_machine *m)
+{
+    const tcall_open_ *open = m->open;
+    m->first = m->frames;
+    if (m->sole) {
+        const tcall_frame_ *f = &m->slot[open->first].frame;
+        uint16_t branch = f->branch;
+        tcall_machine_push_(m, m->sole, f->node->rows, open->first)->branch =
+            branch;
+        m->sole = NULL;
+    } else if (!m->syntax.depth) {
+        tcall_machine_target_(m, &m->is.target);
+    } else if (open->last > open->first) {
+        tcall_machine_do_(m, open->first)->enter(m);
+    }
+    if (m->brings)
+        m->is.target.rows->expand(m);
+    tcall_machine_took_(m, 0);
+}
+
+static void tcall_machine_open_(tcall_machine *m, char first)
+{
+    tcall_open_ *open = m->open - 1;
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+        return;
+    }
+    m->open = open;
+    tcall_machine_took_(m, 0);
+    open->first = m->first;
+    open->last = m->frames;
+    open->count = 0;
+    open->at = m->token;
+    open->names = 0;
+    tcall_machine_put_char_(m, first);
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)->opens(m);
+    m->types = 0; /* what ends next without a beginning is a container */
+}
+
+static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return TCALL_SKIP_;
+    m->types = tcall_machine_types_(first);
+    tcall_machine_item_(m);
+    tcall_machine_enter_(m);
+    if (first == '"') {
+        m->length = m->followed = 0;
+        m->nul = false;
+        tcall_machine_put_char_(m, '"');
+    } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
+               s->depth < TOOLCALL_MAX_DEPTH) {
+        tcall_machine_open_(m, first);
+    }
+    m->inner = false;
+    return TCALL_HEAR_;
+}
+
+static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return;
+    if (m->types != TCALL_SHAPE_STRING) {
+        tcall_machine_put_(m, bytes, len);
+        return;
+    }
+    if (s->wide)
+        m->followed += tcall_machine_followed_(bytes, len);
+    m->length += len;
+    tcall_machine_put_decoded_(m, bytes, len);
+}
+
+/* Reads a short number: the whole one that is not above it, and whether it is
+ * more than that. Such numbers need no decimal arithmetic. */
+static void tcall_machine_short_(tcall_machine *m)
+{
+    const char *at = m->text + m->token, *end = m->text + m->len;
+    bool minus = *at == '-';
+    int32_t whole = 0;
+    m->more = false;
+    m->known = end - at <= 9;
+    for (at += minus; m->known && at < end && *at != '.'; at++) {
+        m->known = tcall_is_digit_(*at); /* or it has an exponent */
+        whole = whole * 10 + (*at - '0');
+    }
+    for (; m->known && at < end; at++) {
+        m->known = *at <= '9';
+        m->more = m->more || *at > '0'; /* the point is less */
+    }
+    m->whole = minus ? -whole - m->more : whole;
+}
+
+/* Returns the types of the number at hand. */
+static uint8_t tcall_machine_number_(tcall_machine *m)
+{
+    tcall_num_ num;
+    tcall_machine_short_(m);
+    if (m->known)
+        return m->more ? TCALL_SHAPE_NUMBER
+                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_machine_num_(m);
+    if (m->is.for_c && !tcall_num_in_range_(
+                           tcall_slice_(m->text + m->token, m->len - m->token)))
+        tcall_machine_stop_(m, TCALL_E_RANGE);
+    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
+                                     : TCALL_SHAPE_NUMBER;
+}
+
+/* Reads what stands in the text itself, which is written over what was read. */
+static void tcall_machine_again_(tcall_machine *m)
+{
+    const char *from = m->text + m->again;
+    size_t len = m->again_end - m->again;
+    m->again_end = 0;
+    m->inner = true;
+    m->mended = true;
+    m->syntax.state = TCALL_AT_VALUE_;
+    tcall_syntax_feed_(&m->syntax, from, len);
+    if (m->syntax.state == TCALL_AT_NUMBER_ && tcall_machine_going_(m))
+        tcall_syntax_feed_(&m->syntax, " ", 1);
+    m->mended = false;
+}
+
+static void tcall_machine_scalar_(tcall_machine *m)
+{
+    uint8_t types = m->types;
+    if (types == TCALL_SHAPE_STRING)
+        tcall_machine_put_char_(m, '"');
+    m->types = 0;
+    m->text[m->len] = '\0';
+    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+        types = tcall_machine_number_(m);
+    if (!tcall_machine_going_(m) ||
+        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        return;
+    if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
+        !m->mended && m->is.coerce(m, types)) {
+        if (m->again_end)
+            tcall_machine_again_(m);
+        return;
+    }
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)->ends(m, types);
+    m->frames = m->first;
+}
+
+static void tcall_machine_closes_(tcall_machine *m)
+{
+    const tcall_open_ *open = m->open;
+    bool object = m->text[open->at] == '{';
+    tcall_machine_put_char_(m, object ? '}' : ']');
+    if (!tcall_machine_going_(m))
+        return;
+    m->text[m->len] = '\0';
+    m->token = open->at;
+    m->first = open->first;
+    if (object && open->names == UINT32_MAX &&
+        tcall_machine_twice_(m, tcall_machine_name_hash_,
+                             tcall_machine_same_name_))
+        tcall_machine_stop_(m, TCALL_E_DUPLICATE);
+    if (m->frames > m->first)
+        tcall_machine_do_(m, m->first)
+            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    m->frames = m->first;
+    m->open++;
+}
+
+static void tcall_machine_ends_(tcall_syntax_ *s)
+{
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    if (!tcall_machine_going_(m))
+        return;
+    if (m->types)
+        tcall_machine_scalar_(m);
+    else
+        tcall_machine_closes_(m);
+}
+
+static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
+    tcall_machine_name_, tcall_machine_begin_, tcall_machine_data_,
+    tcall_machine_ends_};
+
+/* ---- coercion ---- */
+
+/* What is told of a value is nobody's business: it is only recognised. */
+static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+static const tcall_syntax_user_ tcall_machine_skips_ TCALL_FLASH_ = {
+    NULL, tcall_machine_skip_, NULL, NULL};
+
+/* Whether the content of a string is one JSON value, and nothing before it. */
+static bool tcall_machine_is_json_(const char *at, const char *end)
+{
+    tcall_syntax_ inner;
+    tcall_syntax_begin_(&inner, &tcall_machine_skips_);
+    while (at < end && !inner.error) {
+        char bytes[4];
+        const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
+        if (stop == at)
+            tcall_syntax_feed_(&inner, bytes, tcall_text_char_(&at, bytes));
+        else
+            at += tcall_syntax_feed_(&inner, at,
+                                     (size_t)((stop ? stop : end) - at));
+    }
+    return tcall_syntax_end_(&inner) == TCALL_OK;
+}
+
+/* The types of a number that a string holds. */
+static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
+{
+    tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
+    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+        return 0;
+    if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
+        memchr(at, 'E', len))
+        return TCALL_SHAPE_NUMBER;
+    return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+}
+
+/* Returns the types of the JSON value that the string at hand holds, 0: none.
+ */
+static uint8_t tcall_machine_meaning_(const tcall_machine *m)
+{
+    const char *at = m->text + m->token + 1, *end = m->text + m->len - 1;
+    size_t len = (size_t)(end - at);
+    uint8_t types;
+    if (len == 0 || tcall_is_space_(*at))
+        return 0;
+    if ((len == 4 && memcmp(at, "True", 4) == 0) ||
+        (len == 5 && memcmp(at, "False", 5) == 0))
+        return TCALL_SHAPE_BOOLEAN;
+    types = tcall_machine_types_(*at);
+    if (types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) ||
+        !tcall_machine_is_json_(at, end))
+        return 0;
+    if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
+        return types;
+    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
+        return 0;
+    return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
+                                       : types;
+}
+
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
+{
+    if (m->coercion_count < TCALL_COERCIONS_) {
+        m->coercions[m->coercion_count].at = at;
+        m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].name = name;
+    }
+    if (m->coercion_count < UINT8_MAX)
+        m->coercion_count++;
+}
+
+/* Decodes the string at hand where it stands, to be read again. */
+static void tcall_machine_decode_(tcall_machine *m)
+{
+    char *to = m->text + m->token + 1;
+    const char *at = to, *end = m->text + m->len - 1;
+    uint8_t how =
+        *at == 'T' || *at == 'F' ? TCALL_COERCED_WORD_ : TCALL_COERCED_TEXT_;
+    m->again = m->token + 1;
+    if (how == TCALL_COERCED_WORD_)
+        *to = (char)(*to | 0x20);
+    while (at < end) {
+        char bytes[4];
+        size_t len = tcall_text_char_(&at, bytes);
+        memcpy(to, bytes, len);
+        to += len;
+    }
+    m->again_end = (uint32_t)(to - m->text);
+    tcall_machine_coerced_(m, m->token, how, NULL);
+    m->len = m->token;
+}
+
+/* Takes the member at hand back: it is null, and may be absent. */
+static bool tcall_machine_drops_(tcall_machine *m)
+{
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
+    if (!name)
+        return false;
+    m->len = m->key - (--m->open->count > 0);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
+    return true;
+}
+
+bool tcall_coerce(tcall_machine *m, uint8_t types)
+{
+    uint8_t admitted = TCALL_SHAPE_ANY;
+    if (m->is.object && !m->syntax.depth)
+        return false; /* what is no object is for lenient */
+    if (m->frames > m->first) {
+        if (m->frames == m->first + 1 &&
+            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
+            m->slot[m->first].frame.node->types == types)
+            return false; /* mostly it is what alone may come */
+        admitted = tcall_machine_do_(m, m->first)->admitted(m);
+    }
+    if (admitted & types ||
+        (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
+                                   : !(tcall_machine_meaning_(m) & admitted)))
+        return false;
+    if (types == TCALL_SHAPE_STRING)
+        tcall_machine_decode_(m);
+    m->frames = m->first;
+    return true;
+}
+
+/* ---- the door ---- */
+
+/* The slots and open containers that are always left. */
+#define TCALL_MACHINE_SPARE_ (2 * sizeof(tcall_slot_) + 2 * sizeof(tcall_open_))
+
+/* Returns how many bytes of arena would have done. */
+TCALL_SHARED_ size_t tcall_machine_used_(const tcall_machine *machine)
+{
+    size_t words = machine->is.arena_size / sizeof(void *);
+    return words * sizeof(void *) - machine->gap + TCALL_MACHINE_SPARE_;
+}
+
+int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
+{
+    tcall_syntax_ *s = &machine->syntax;
+    size_t at = 0;
+    if (len == 1 && tcall_syntax_plain_byte_(s, bytes))
+        at = 1;
+    while (at < len && !s->error)
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
+    machine->at += at;
+    if (s->error)
+        machine->error = s->error;
+    return machine->error;
+}
+
+int tcall_machine_end(tcall_machine *machine)
+{
+    int error = tcall_syntax_end_(&machine->syntax);
+    bool whole = !error || error == TCALL_E_DUPLICATE;
+    if (whole && machine->is.object && machine->len && *machine->text != '{')
+        machine->error = TCALL_E_NOT_OBJECT;
+    else if (error)
+        machine->error = error;
+    else if (machine->failed && !machine->error)
+        machine->error = TCALL_E_INVALID;
+    return machine->error;
+}
+
+int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
+{
+    size_t words = desc->arena_size / sizeof(void *);
+    memset(machine, 0, sizeof *machine);
+    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    machine->is = *desc;
+    machine->text = desc->text;
+    machine->slot = (tcall_slot_ *)desc->arena;
+    machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->steps = TOOLCALL_MAX_STEPS;
+    machine->gap = words * sizeof(void *);
+    if (!desc->text || !desc->arena ||
+        (desc->target.node && !desc->target.rows))
+        tcall_machine_stop_(machine, TCALL_E_USAGE);
+    else if (!desc->size || words * sizeof(void *) < TCALL_MACHINE_SPARE_)
+        tcall_machine_stop_(machine, TCALL_E_MEMORY);
+    return machine->error;
 }
 
 /* ==========================================================================
@@ -8789,26 +9900,6 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
 
 /* ---- both readings ---- */
 
-/* Who gets what is rewritten: writes it, and counts its tokens. */
-typedef struct tcall_rewritten_ {
-    tcall_syntax_ syntax;
-    tcall_scan scan;
-    char *out;
-    size_t cap, len; /* len counts what does not fit, too */
-} tcall_rewritten_;
-
-static size_t tcall_rewritten_feed_(tcall_syntax_ *s, const char *bytes,
-                                    size_t len)
-{
-    tcall_rewritten_ *to = (tcall_rewritten_ *)(void *)s;
-    size_t eaten = tcall_syntax_feed_(s, bytes, len);
-    tcall_scan_feed(&to->scan, bytes, eaten);
-    if (eaten && to->len + eaten <= to->cap)
-        memcpy(to->out + to->len, bytes, eaten);
-    to->len += eaten;
-    return eaten;
-}
-
 static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 {
     (void)s;
@@ -8817,95 +9908,64 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
-    NULL, tcall_rewritten_begin_, NULL, NULL};
+TCALL_UNUSED_ static const tcall_syntax_user_ tcall_rewritten_user_
+    TCALL_FLASH_ = {NULL, tcall_rewritten_begin_, NULL, NULL};
 
-static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
-                          size_t cap, tcall_lenient_result_ *result)
+/* Whether what a strict reading ended with may be a slip that has one meaning,
+ * so that the text is to be read once more. */
+TCALL_SHARED_ bool tcall_is_slip_(int error)
 {
-    tcall_syntax_begin_(&to->syntax, &tcall_rewritten_user_);
-    tcall_scan_init(&to->scan, NULL, NULL, NULL);
-    to->out = out;
-    to->cap = cap;
-    to->len = 0;
-    return tcall_lenient_read_(result, text, &to->syntax,
-                               tcall_rewritten_feed_);
+    return error < 0 && error != TCALL_E_INVALID && error != TCALL_E_MEMORY &&
+           error != TCALL_E_DUPLICATE && error != TCALL_E_RANGE &&
+           error != TCALL_E_BUDGET && error != TCALL_E_USAGE;
 }
 
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *scan)
+static size_t tcall_machine_eats_(tcall_syntax_ *syntax, const char *bytes,
+                                  size_t len)
 {
-    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
+    tcall_machine *machine = (tcall_machine *)(void *)syntax;
+    size_t before = machine->at;
+    tcall_machine_feed(machine, bytes, len);
+    return machine->at - before;
 }
 
-/* Finds out how many bytes and tokens the text makes. The tokens that fit are
- * made if the text is strictly valid. */
-static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok_ *tok, size_t cap,
-                                    tcall_lenient_result_ *result)
+/* Reads a text as it was meant, with a machine that has just begun. error, at:
+ * what the strict reading ended with. strict: nothing may be rewritten, but
+ * this reading knows better what is wrong. */
+TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
+                                    int error, size_t at, bool strict,
+                                    uint32_t *fixes)
 {
-    int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
-    size_t where = to->scan.pos;
-    to->len = text.len;
-    result->fixes = 0;
-    result->at = 0;
-    if (tcall_scan_is_object_(&to->scan))
-        return TCALL_OK;
-    if (error == TCALL_OK) {
-        error = TCALL_E_NOT_OBJECT;
-        where = 0;
-    }
-    result->error = error;
-    result->at = where;
-    if (tcall_rewrite_(to, text, NULL, 0, result) < 0 || !strict)
-        return result->error;
-    result->at = where;
-    return error;
-}
-
-/* Writes the JSON text to out, after the tokens, and completes them. */
-static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok_ *tok, size_t count,
-                                  tcall_lenient_result_ *result)
-{
-    if (result->fixes) {
-        tcall_rewrite_(to, text, out, to->len, result);
-        tcall_scan_tokenize_(&to->scan, tcall_slice_(out, to->len), tok, count);
-    } else {
-        memcpy(out, text.ptr, text.len);
-    }
-    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
-}
-
-int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
-                          void *mem, size_t size)
-{
-    tcall_rewritten_ to;
     tcall_lenient_result_ result;
-    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
-    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
+    result.fixes = 0;
+    result.at = at;
+    result.error = error;
+    tcall_lenient_read_(&result, text, &machine->syntax, tcall_machine_eats_);
+    machine->at = result.at;
+    if (result.error == TCALL_OK && strict)
+        machine->at = at;
+    if (result.error == TCALL_OK && !strict) {
+        *fixes = result.fixes;
+        return tcall_machine_end(machine);
+    }
+    machine->syntax.error = result.error < 0 ? result.error : error;
+    return tcall_machine_end(machine);
+}
+
+int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
+                         tcall_str text, bool strict, uint32_t *fixes)
+{
     int error;
-    memset(out, 0, sizeof *out);
-    error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
-    count = to.scan.tokens;
-    if (error == TCALL_OK &&
-        (to.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        error = TCALL_E_LIMIT;
-    if (error == TCALL_OK) {
-        out->fixes = result.fixes;
-        out->used = skew + count * sizeof *tok + to.len + 1;
-        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
-    }
-    if (error == TCALL_OK) {
-        char *json = (char *)(tok + count);
-        error = tcall_arguments_write_(&to, text, json, tok, count, &result);
-        if (error == TCALL_OK)
-            out->root = tcall_tree_cursor_(json, tok);
-    }
-    out->at = result.at;
-    return error < 0 ? error : (int)count;
+    size_t at;
+    *fixes = 0;
+    tcall_machine_init(machine, desc);
+    tcall_machine_feed(machine, text.ptr, text.len);
+    error = tcall_machine_end(machine);
+    if (!tcall_is_slip_(error))
+        return error;
+    at = machine->at;
+    tcall_machine_init(machine, desc);
+    return tcall_read_meant_(machine, text, error, at, strict, fixes);
 }
 
 /* ==========================================================================
@@ -9513,75 +10573,6 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
     return writer->error;
 }
 
-/* ---- tokens ---- */
-
-/* What checking with coercion decided about a value (tcall_tok_.mark). */
-enum {
-    TCALL_MARK_NONE_,
-    TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
-    TCALL_MARK_JSON_,   /* a string whose content is the JSON that was meant */
-    TCALL_MARK_LITERAL_ /* the string "True" or "False": a boolean */
-};
-
-/* Writes a scalar or a key as JSON text. */
-TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok_ *tok)
-{
-    tcall_str bytes = tcall_tok_str_(text, tok);
-    bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
-    if (tok->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(writer, *bytes.ptr == 'T');
-    else if (string && tok->mark != TCALL_MARK_JSON_)
-        tcall_write_str(writer, bytes);
-    else
-        tcall_write_verbatim(writer, bytes);
-}
-
-/* Writes a token, a container up to its opening bracket. Returns whether values
- * inside it follow. */
-static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok_ *tok)
-{
-    bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
-    if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
-        tcall_write_scalar_(writer, text, tok);
-        return false;
-    }
-    tcall_write_open(writer, object ? '{' : '[');
-    if (tok->span > 1)
-        return true;
-    tcall_write_close(writer, object ? '}' : ']');
-    return false;
-}
-
-/* There is no recursion: the last value of a container closes it, and then
- * perhaps the one around it, of which open has the flags. */
-int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
-{
-    uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok_ *tok = value.tok;
-    int depth = 0, flags;
-    if (!tok)
-        return tcall_write_null(writer);
-    for (;; tok++) {
-        if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
-            tok++;
-        } else if (tok->type & TCALL_KEY_) {
-            tcall_write_scalar_(writer, value.text, tok);
-            tcall_write_char_(writer, ':');
-            continue;
-        } else if (tcall_write_token_(writer, value.text, tok)) {
-            open[depth++] = (uint8_t)tok->type;
-            continue;
-        }
-        for (flags = tok->type; depth && flags & TCALL_LAST_;
-             flags = open[--depth])
-            tcall_write_close(writer, flags & TCALL_MEMBER_ ? '}' : ']');
-        if (!depth)
-            return writer->error;
-    }
-}
-
 /* ==========================================================================
  * >>mask
  *
@@ -9794,8 +10785,6 @@ typedef struct tcall_shape_view_ {
     bool vague;                /* a value has no type, or none of its parts */
     uint16_t optional, unions; /* so many there are */
 } tcall_shape_view_;
-
-#ifndef TOOLCALL_NO_SHAPES
 
 /* ---- texts in flash ---- */
 
@@ -10498,6 +11487,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -10509,6 +11500,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -10578,9 +11570,30 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
     }
 }
 
-#ifndef TOOLCALL_NO_SENTENCES
-
 /* ---- sentences ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
 typedef struct tcall_telling_ {
@@ -10654,25 +11667,6 @@ static void tcall_tell_list_(tcall_writer *writer, const char *word,
     }
 }
 
-/* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
-{
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
-        "an object\0";
-    int index = 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
 /* Writes what to send: "an integer from 1 to 7". */
 static void tcall_tell_wanted_(tcall_telling_ *tell)
 {
@@ -10720,13 +11714,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -10740,8 +11740,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -10754,6 +11752,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -10853,33 +11853,6 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_tell_misfit_(writer, &place);
     return writer->error;
 }
-
-#else
-
-/* Without shapes no tool has one: it was refused at the start. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    (void)view;
-    (void)shape;
-}
-
-TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
-                                    const tcall_object *shape)
-{
-    (void)shape;
-    return writer->error;
-}
-
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    (void)shape;
-    (void)index;
-    return tcall_slice_(NULL, 0);
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ==========================================================================
  * >>pattern
@@ -11495,135 +12468,833 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 #endif /* TOOLCALL_NO_PATTERN */
 
 /* ==========================================================================
- * >>schema: schemas become programs
+ * >>rows: what the keywords of a schema do
  *
- * The program is the schema's outline in preorder: one node for each schema,
- * for each keyword, and for each list or map of schemas or names. The node of a
- * schema says what it is for (one of properties, one of anyOf, items ...) and
- * how many nodes are within, so that stepping over it is one addition. Names,
- * bounds and enums are compared where they stand, in the text.
+ * A group (anyOf, oneOf, not, if, contains, dependentSchemas) is a frame that
+ * counts the verdicts of its branches; of what they miss it keeps, in the slots
+ * behind it, the one that came furthest.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
+/* ---- faults ---- */
+
+static uint32_t tcall_rows_progress_(const tcall_fault *fault)
+{
+    return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
+}
+
+/* Tells a fault. In a branch only the first one counts: the group keeps that of
+ * the branch that came furthest, and notes whether it is alone. */
+static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
+                             const tcall_fault *fault)
+{
+    tcall_frame_ *first, *group;
+    tcall_fault *kept;
+    uint32_t progress, most;
+    if (branch == TCALL_QUIET_)
+        return;
+    if (!branch) {
+        tcall_machine_note_(m, fault);
+        return;
+    }
+    first = &m->slot[branch].frame;
+    if (first->flags & TCALL_FRAME_MISSED_)
+        return;
+    first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
+    kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
+                .kept;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
+}
+
+/* A frame fails at the value. Returns false. */
+static bool tcall_rows_fails_(tcall_machine *m, const tcall_frame_ *f,
+                              uint8_t keyword, const tcall_row *row,
+                              size_t count)
+{
+    tcall_fault fault;
+    bool above = row && row == f->by && f->parent != TCALL_NO_FRAME_;
+    memset(&fault, 0, sizeof fault);
+    fault.role = TCALL_ROLE_KEPT_;
+    fault.keyword = keyword;
+    fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
+    fault.at = m->token;
+    fault.node = above ? m->slot[f->parent].frame.node : f->node;
+    fault.row = row;
+    tcall_rows_tell_(m, f->branch, &fault);
+    return false;
+}
+
+/* It fails for its type; a node that admits none for the row that brought it.
+ */
+static bool tcall_rows_mistyped_(tcall_machine *m, const tcall_frame_ *f)
+{
+    return tcall_rows_fails_(m, f, TCALL_ON_TYPE_,
+                             f->node->types ? NULL : f->by, 0);
+}
+
+/* ---- a value begins ---- */
+
+/* Pushes a frame that belongs to the same branch as the frame i. */
+static void tcall_rows_push_(tcall_machine *m, const tcall_node *node,
+                             const tcall_row *by, uint16_t i)
+{
+    uint16_t branch = m->slot[i].frame.branch;
+    tcall_machine_push_(m, node, by, i)->branch = branch;
+}
+
+/* Pushes a group of the frame i, and slots for what its branches miss. */
+static uint16_t tcall_rows_group_(tcall_machine *m, uint16_t i,
+                                  const tcall_row *row, int slots)
+{
+    uint16_t group = m->frames;
+    tcall_rows_push_(m, m->slot[i].frame.node, row, i);
+    m->slot[group].frame.flags = TCALL_FRAME_GROUP_;
+    m->slot[group].frame.count = 0;
+    for (; slots; slots--) {
+        tcall_fault *kept = &m->slot[m->frames].kept;
+        tcall_machine_push_(m, m->slot[i].frame.node, row, i);
+        kept->role = TCALL_ROLE_KEPT_;
+        kept->keyword = TCALL_ON_NOTHING_;
+    }
+    return group;
+}
+
+/* Pushes a branch of a group, which begins one or is quiet. */
+static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
+                               uint16_t group, uint8_t role, bool quiet)
+{
+    uint16_t branch = quiet ? TCALL_QUIET_ : m->frames;
+    tcall_frame_ *f =
+        tcall_machine_push_(m, node, m->slot[group].frame.by, group);
+    f->role = role;
+    f->branch = branch;
+}
+
+static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
+{
+    uint16_t group = tcall_rows_group_(m, i, row, 2);
+    uint8_t k;
+    for (k = 0; k < 3; k++)
+        if (row->of.nodes[k])
+            tcall_rows_branch_(m, row->of.nodes[k], group,
+                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+}
+
+static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
+                                  const tcall_row *row)
+{
+    uint16_t k, group;
+    for (k = 0; k < row->count && tcall_machine_going_(m); k++) {
+        group = tcall_rows_group_(m, i, row, 1);
+        m->slot[group].frame.came = k;
+        tcall_rows_branch_(m, &row->of.members[k].node, group,
+                           TCALL_ROLE_COUNT_, false);
+    }
+}
+
+/* Pushes what one row brings. */
+static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
+                              const tcall_row *row)
+{
+    uint16_t group, k;
+    switch (row->on) {
+    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_ALLOF_:
+        for (k = 0; k < row->count; k++)
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
+        break;
+    case TCALL_ON_ANYOF_:
+    case TCALL_ON_ONEOF_:
+        group = tcall_rows_group_(m, i, row, 1);
+        for (k = 0; k < row->count; k++)
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
+        break;
+    case TCALL_ON_NOT_:
+        group = tcall_rows_group_(m, i, row, 0);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
+        break;
+    case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
+    case TCALL_ON_CONTAINS_:
+        if (m->types == TCALL_SHAPE_ARRAY)
+            tcall_rows_group_(m, i, row, 0);
+        break;
+    default:
+        if (m->types == TCALL_SHAPE_OBJECT)
+            tcall_rows_dependent_(m, i, row);
+    }
+}
+
+/* Whether a slot is a frame with a node of its own. */
+static bool tcall_rows_counts_(const tcall_frame_ *f)
+{
+    return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
+}
+
+static void tcall_rows_expand_(tcall_machine *m)
+{
+    uint16_t i;
+    for (i = m->first; i < m->frames && tcall_machine_going_(m); i++) {
+        const tcall_row *row;
+        if (!tcall_rows_counts_(&m->slot[i].frame))
+            continue;
+        for (row = m->slot[i].frame.node->rows;
+             row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row))
+            tcall_rows_bring_(m, i, row);
+    }
+    m->brings = false;
+}
+
+static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
+                                const char *quote);
+
+/* Pushes those for a member that its name matches. Returns whether any. */
+static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
+                                 const tcall_row *row)
+{
+    bool hit = false;
+    uint16_t k;
+    for (k = 0; k < row->count; k++)
+        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+            hit = true;
+        }
+    return hit;
+}
+
+/* The members of a frame's node that are for the member at hand. */
+static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row = m->slot[i].frame.node->rows;
+    uint16_t count = m->slot[i].frame.count;
+    bool hit = false;
+    for (; row && row->on <= TCALL_ON_OTHERS_; row = tcall_row_next_(row)) {
+        if (row->on == TCALL_ON_PROPERTIES_ && count != TCALL_NO_MEMBER_) {
+            tcall_rows_push_(m, &row->of.members[count].node, row, i);
+            hit = true;
+        } else if (row->on == TCALL_ON_PATTERNS_) {
+            hit |= tcall_rows_patterns_(m, i, row);
+        } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
+            tcall_rows_push_(m, row->of.node, row, i);
+        }
+    }
+}
+
+static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
+{
+    const tcall_row *row = m->slot[i].frame.node->rows;
+    uint32_t index = m->open->count - 1, prefix = 0;
+    for (; row && row->on <= TCALL_ON_ITEMS_; row = tcall_row_next_(row)) {
+        if (row->on == TCALL_ON_PREFIX_) {
+            prefix = row->count;
+            if (index < prefix)
+                tcall_rows_push_(m, &row->of.members[index].node, row, i);
+        } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
+            tcall_rows_push_(m, row->of.node, row, i);
+        }
+    }
+}
+
+static void tcall_rows_enter_(tcall_machine *m)
+{
+    uint16_t i;
+    for (i = m->open->first; i < m->open->last; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        if (f->role >= TCALL_ROLE_KEPT_ || f->flags & TCALL_FRAME_DEAD_)
+            continue;
+        if (f->flags & TCALL_FRAME_GROUP_) {
+            if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
+        } else if (m->syntax.object) {
+            tcall_rows_enter_member_(m, i);
+        } else {
+            tcall_rows_enter_item_(m, i);
+        }
+    }
+}
+
+static void tcall_rows_opens_(tcall_machine *m)
+{
+    uint16_t i;
+    for (i = m->first; i < m->frames; i++) {
+        tcall_frame_ *f = &m->slot[i].frame;
+        if (!tcall_rows_counts_(f) || f->node->types & m->types)
+            continue;
+        tcall_rows_mistyped_(m, f);
+        f->flags |= TCALL_FRAME_DEAD_;
+    }
+}
+
+/* ---- names ---- */
+
+enum { TCALL_KNOWN_ = 1, TCALL_TWICE_ = 2 };
+
+/* Notes which member of the frame i the name is. Returns a set: it is known
+ * that it came once, or twice. */
+static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
+{
+    tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_row *row = f->node->rows;
+    uint16_t next = (uint16_t)(f->count + 1);
+    uint8_t came = 0;
+    f->count = TCALL_NO_MEMBER_;
+    while (row && row->on < TCALL_ON_PROPERTIES_)
+        row = tcall_row_next_(row);
+    if (row && row->on == TCALL_ON_PROPERTIES_)
+        f->count =
+            tcall_member_of_(row, next, m->text + m->token, m->len - m->token);
+    if (f->count != TCALL_NO_MEMBER_) {
+        const tcall_node *node = &row->of.members[f->count].node;
+        uint32_t bit = f->count < 32 ? (uint32_t)1 << f->count : 0;
+        came = !bit ? 0 : f->came & bit ? TCALL_TWICE_ : TCALL_KNOWN_;
+        f->came |= bit;
+        f->met += node->flags & TCALL_NODE_MUST_;
+        if (f->node->flags & TCALL_NODE_FIELDS_) {
+            m->sole = node;
+            return came;
+        }
+    }
+    while (row && row->on < TCALL_ON_NAMES_)
+        row = tcall_row_next_(row);
+    if (row && row->on == TCALL_ON_NAMES_)
+        tcall_rows_push_(m, row->of.node, row, i);
+    return came;
+}
+
+static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
+
+static bool tcall_rows_name_(tcall_machine *m)
+{
+    uint8_t came = 0;
+    uint16_t i;
+    m->types = TCALL_SHAPE_STRING;
+    for (i = m->open->first; i < m->open->last; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        if (tcall_rows_counts_(f) && !(f->flags & TCALL_FRAME_DEAD_))
+            came |= tcall_rows_note_(m, i);
+    }
+    if (m->open->last - m->open->first != 1)
+        m->sole = NULL;
+    if (m->frames > m->first) {
+        tcall_rows_expand_(m);
+        tcall_rows_ends_(m, TCALL_SHAPE_STRING);
+        m->frames = m->first;
+    }
+    if (came & TCALL_TWICE_)
+        tcall_machine_stop_(m, TCALL_E_DUPLICATE);
+    return came != 0;
+}
+
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
+/* Whether the object that is complete has a member. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name)
+{
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+    return key != NULL;
+}
+
+/* ---- a value ends ---- */
+
+/* Whether two values are equal. What is open of them lies in the rest of the
+ * arena. */
+static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
+{
+    size_t size;
+    const char **open = (const char **)tcall_machine_rest_(m, &size);
+    bool same =
+        tcall_text_deep_equal_(a, b, open, size / sizeof *open, &m->steps);
+    tcall_machine_costs_(m, 0);
+    return same;
+}
+
+/* Searches the string at a quote, piece by piece where it has escapes. */
+static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
+                                const char *quote)
+{
+    tcall_str inner = tcall_text_inner_(quote);
+    const char *at = inner.ptr, *end = at + inner.len, *to;
+    tcall_pattern pattern;
+    tcall_search search;
+    size_t size;
+    bool found;
+    memset(&pattern, 0, sizeof pattern);
+    memset(&search, 0, sizeof search);
+    pattern.program = (const tcall_node_ *)match->program;
+    pattern.count = match->count;
+    pattern.states = match->states;
+    search.memory = tcall_machine_rest_(m, &size);
+    tcall_machine_took_(m, tcall_pattern_memory(&pattern));
+    if (size < tcall_pattern_memory(&pattern))
+        tcall_machine_stop_(m, TCALL_E_MEMORY);
+    tcall_machine_costs_(m, (inner.len + 1) * (1 + match->states / 16));
+    if (!tcall_machine_going_(m))
+        return false;
+    do {
+        char bytes[4];
+        tcall_str piece;
+        for (to = at; to < end && *to != '\\'; to++)
+            continue;
+        piece = tcall_slice_(at, (size_t)(to - at));
+        if (to > at || to == end)
+            at = to;
+        else
+            piece = tcall_slice_(bytes, tcall_text_char_(&at, bytes));
+        found = tcall_pattern_find(&pattern, &search, piece, at == end) != NULL;
+    } while (!found && at < end);
+    return found;
+}
+
+/* Whether all required names came: mostly all are properties, of which is
+ * counted how many came. */
+static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
+                                 const tcall_row *row)
+{
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    const char *name = tcall_text_first_(row->of.text);
+    uint16_t i, k = TCALL_NO_MEMBER_;
+    bool ok = true;
+    if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
+        return true;
+    for (i = 0; name && tcall_machine_going_(m); i++) {
+        k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
+                 : TCALL_NO_MEMBER_;
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+            ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
+        name = tcall_text_after_(tcall_text_skip_(name));
+    }
+    return ok;
+}
+
+static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
+                               const tcall_row *row)
+{
+    const char *key = tcall_text_first_(row->of.text), *list, *name;
+    bool ok = true;
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
+        list = tcall_text_value_(key);
+        if (*list != '[' || !tcall_rows_has_(m, key))
+            continue;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
+             name = tcall_text_after_(tcall_text_skip_(name)))
+            if (!tcall_rows_has_(m, name))
+                ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
+                                       (size_t)(name - row->of.text));
+    }
+    return ok;
+}
+
+/* Whether a number is a multiple of another. */
+static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
+{
+    const char *p = num->first, *d = bound->first;
+    int digits = tcall_num_digits_(bound), i;
+    int left = num->top - bound->top + digits;
+    uint32_t by = 0, rest = 0;
+    for (i = 0; i < digits; i++)
+        by = by * 10 + (uint32_t)tcall_num_digit_(bound, &d);
+    if (!num->sign || left < tcall_num_digits_(num))
+        return !num->sign;
+    for (; left > 0; left--)
+        rest = (rest * 10 + (uint32_t)tcall_num_digit_(num, &p)) % by;
+    return rest == 0;
+}
+
+static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
+{
+    int order, small = (int16_t)row->count;
+    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
+        m->known) {
+        order = m->whole < small ? -1 : m->whole > small || m->more;
+    } else {
+        tcall_num_ bound = tcall_text_number_(row->of.text);
+        tcall_num_ num = tcall_machine_num_(m);
+        if (row->on == TCALL_ON_MULTIPLE_)
+            return tcall_rows_multiple_(&num, &bound);
+        order = tcall_num_compare_(&num, &bound);
+    }
+    switch (row->on) {
+    case TCALL_ON_MINIMUM_: return order >= 0;
+    case TCALL_ON_MAXIMUM_: return order <= 0;
+    case TCALL_ON_ABOVE_: return order > 0;
+    default: return order < 0;
+    }
+}
+
+/* Whether the string at hand is one in the schema, up to an end. Mostly both
+ * have one spelling. */
+static bool tcall_rows_is_(const tcall_machine *m, const char *p,
+                           const char *end)
+{
+    size_t len = (size_t)(end - p);
+    if (*p != '"')
+        return false;
+    if (len == m->len - m->token && memcmp(p, m->text + m->token, len) == 0)
+        return true;
+    return memchr(p, '\\', len) && tcall_text_equal_(p, m->text + m->token);
+}
+
+/* Whether the value at hand is one of an enum. */
+static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
+                             uint8_t types)
+{
+    const char *p = tcall_text_first_(row->of.text), *end = p;
+    bool same = false;
+    while (p && !same) {
+        end = tcall_text_skip_(p);
+        same = types == TCALL_SHAPE_STRING
+                   ? tcall_rows_is_(m, p, end)
+                   : tcall_rows_equal_(m, m->text + m->token, p);
+        p = tcall_text_after_(end);
+    }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
+    return same;
+}
+
+/* Returns which item is the second of two that are equal, or 0. */
+static size_t tcall_rows_repeated_(tcall_machine *m)
+{
+    const char *item =
+        tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
+    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
+    size_t index = 0;
+    for (; at != item; index++)
+        at = tcall_text_after_(tcall_text_skip_(at));
+    return index;
+}
+
+/* The types that a row says something about. */
+static uint8_t tcall_rows_about_(uint8_t on)
+{
+    switch (on) {
+    case TCALL_ON_PATTERN_:
+    case TCALL_ON_MIN_LENGTH_:
+    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
+    case TCALL_ON_MINIMUM_:
+    case TCALL_ON_MAXIMUM_:
+    case TCALL_ON_ABOVE_:
+    case TCALL_ON_BELOW_:
+    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
+    case TCALL_ON_MIN_ITEMS_:
+    case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
+    case TCALL_ON_MIN_PROPERTIES_:
+    case TCALL_ON_MAX_PROPERTIES_:
+    case TCALL_ON_REQUIRED_:
+    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
+    default: return 0;
+    }
+}
+
+/* What one row says of a value of these types, so long. */
+static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
+                                  const tcall_row *row, uint8_t types,
+                                  size_t count)
+{
+    const char *value = m->text + m->token;
+    bool ok = true;
+    switch (row->on) {
+    case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
+    case TCALL_ON_PATTERN_:
+        ok = tcall_rows_matches_(m, row->of.match, value);
+        break;
+    case TCALL_ON_MIN_LENGTH_:
+    case TCALL_ON_MIN_ITEMS_:
+    case TCALL_ON_MIN_PROPERTIES_: ok = count >= row->of.number; break;
+    case TCALL_ON_MAX_LENGTH_:
+    case TCALL_ON_MAX_ITEMS_:
+    case TCALL_ON_MAX_PROPERTIES_: ok = count <= row->of.number; break;
+    case TCALL_ON_UNIQUE_:
+        count = m->open->count > 1 ? tcall_rows_repeated_(m) : 0;
+        ok = !count;
+        break;
+    case TCALL_ON_REQUIRED_: return tcall_rows_required_(m, f, row);
+    case TCALL_ON_NEEDED_: return tcall_rows_needed_(m, f, row);
+    default: ok = tcall_rows_bound_(m, row);
+    }
+    return ok || tcall_rows_fails_(m, f, row->on, row, count);
+}
+
+/* What a frame's own node says. */
+static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
+                              uint8_t types)
+{
+    const tcall_row *row = f->node->rows;
+    bool ok = !(f->flags & TCALL_FRAME_BAD_);
+    size_t count = 0; /* characters, items or members */
+    if (f->flags & TCALL_FRAME_DEAD_)
+        return false;
+    if (!(f->node->types & types))
+        return tcall_rows_mistyped_(m, f);
+    if (types == TCALL_SHAPE_STRING)
+        count = m->length - m->followed;
+    else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
+        count = m->open->count;
+    for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
+        if (tcall_rows_about_(row->on) & types &&
+            !tcall_rows_row_holds_(m, f, row, types, count))
+            ok = false;
+    return ok;
+}
+
+/* Tells the misfit that a group keeps. Returns false. */
+static bool tcall_rows_tell_kept_(tcall_machine *m, uint16_t group, int which)
+{
+    tcall_rows_tell_(m, m->slot[group].frame.branch,
+                     &m->slot[group + which].kept);
+    return false;
+}
+
+/* then or else, whichever counts. */
+static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
+{
+    const tcall_frame_ *f = &m->slot[i].frame;
+    int which = f->count & 1 ? 1 : 2;
+    return !f->by->of.nodes[which] || f->count >> which & 1 ||
+           tcall_rows_tell_kept_(m, i, which);
+}
+
+static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
+{
+    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_MIN_CONTAINS_);
+    if (f->count < (row ? row->of.number : 1))
+        return tcall_rows_fails_(
+            m, f, row ? TCALL_ON_MIN_CONTAINS_ : TCALL_ON_CONTAINS_,
+            row ? row : f->by, f->count);
+    row = tcall_row_of_(f->node, TCALL_ON_MAX_CONTAINS_);
+    return !row || f->count <= row->of.number ||
+           tcall_rows_fails_(m, f, TCALL_ON_MAX_CONTAINS_, row, f->count);
+}
+
+/* What a group makes of the verdicts of its branches. */
+static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
+{
+    const tcall_frame_ *f = &m->slot[i].frame;
+    const tcall_fault *kept = &m->slot[i + 1].kept;
+    switch (f->by->on) {
+    case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
+    case TCALL_ON_NOT_:
+        return !f->count || tcall_rows_fails_(m, f, TCALL_ON_NOT_, f->by, 0);
+    case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
+    case TCALL_ON_DEPENDENT_:
+        return f->count ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               tcall_rows_tell_kept_(m, i, 1);
+    default:
+        if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
+            return true;
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
+            tcall_rows_progress_(kept) > 2 * m->token)
+            return tcall_rows_tell_kept_(m, i, 1);
+        return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
+    }
+}
+
+/* Tells a frame's verdict to its parent. */
+static void tcall_rows_answer_(tcall_machine *m, const tcall_frame_ *f, bool ok)
+{
+    tcall_frame_ *parent;
+    if (f->parent == TCALL_NO_FRAME_) {
+        m->failed = m->failed || !ok;
+        return;
+    }
+    parent = &m->slot[f->parent].frame;
+    if (f->role == TCALL_ROLE_COUNT_)
+        parent->count =
+            (uint16_t)(parent->count + (ok && parent->count < UINT16_MAX));
+    else if (f->role != TCALL_ROLE_AND_)
+        parent->count =
+            (uint16_t)(parent->count | ok << (f->role - TCALL_ROLE_IF_));
+    else if (!ok)
+        parent->flags |= TCALL_FRAME_BAD_;
+}
+
+/* The frames of the run answer, the last first. */
+static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
+{
+    uint16_t i = m->frames;
+    while (i-- > m->first && tcall_machine_going_(m)) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        bool ok;
+        if (f->role >= TCALL_ROLE_KEPT_)
+            continue;
+        ok = f->flags & TCALL_FRAME_GROUP_ ? tcall_rows_group_holds_(m, i)
+                                           : tcall_rows_holds_(m, f, types);
+        if (!ok || f->role != TCALL_ROLE_AND_) /* mostly nothing to tell */
+            tcall_rows_answer_(m, f, ok);
+    }
+}
+
+/* ---- coercion ---- */
+
+static uint8_t tcall_rows_types_of_(const char *p)
+{
+    uint8_t types = tcall_machine_types_(*p);
+    return types == TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
+}
+
+/* Returns the types of the values of enum or const that the string at hand may
+ * mean. */
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
+{
+    const char *p = row->of.text;
+    uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
+    for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
+         p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
+                                       : NULL)
+        if (*p != '"' || (m->text[m->token] == '"' &&
+                          tcall_text_equal_(p, m->text + m->token)))
+            types |= tcall_rows_types_of_(p);
+    return types;
+}
+
+/* Returns the types that a frame's own node admits; a group begins with none
+ * or all. */
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
+{
+    const tcall_row *row = f->node->rows;
+    uint8_t types = f->node->types;
+    if (f->flags & TCALL_FRAME_GROUP_)
+        return f->by->on <= TCALL_ON_ONEOF_ ? 0 : TCALL_SHAPE_ANY;
+    if (types & TCALL_SHAPE_NUMBER)
+        types |= TCALL_SHAPE_INTEGER;
+    for (; row; row = tcall_row_next_(row))
+        if (row->on == TCALL_ON_CONST_ || row->on == TCALL_ON_ENUM_)
+            types &= tcall_rows_types_in_(m, row);
+    return types;
+}
+
+/* Frames tell their parents what they admit as they tell their verdicts: an
+ * alternative adds to it, all else takes from it. What is certain counts; where
+ * nothing is, what branches of the objects around want. Until the value ends
+ * came is free for it. */
+static uint8_t tcall_rows_admitted_(tcall_machine *m)
+{
+    uint8_t all = TCALL_SHAPE_ANY, some = 0;
+    bool certain = false;
+    uint16_t i;
+    for (i = m->first; i < m->frames; i++)
+        if (m->slot[i].frame.role < TCALL_ROLE_KEPT_)
+            m->slot[i].frame.came = tcall_rows_admits_(m, &m->slot[i].frame);
+    for (i = m->frames; i-- > m->first;) {
+        tcall_frame_ *f = &m->slot[i].frame, *p;
+        uint8_t types = (uint8_t)f->came;
+        if (f->role >= TCALL_ROLE_KEPT_)
+            continue;
+        f->came = 0;
+        if (f->parent == TCALL_NO_FRAME_ || f->parent < m->first) {
+            certain = certain || !f->branch;
+            if (!f->branch)
+                all &= types;
+            else if (f->branch != TCALL_QUIET_)
+                some |= types;
+            continue;
+        }
+        p = &m->slot[f->parent].frame;
+        if (f->role == TCALL_ROLE_AND_)
+            p->came &= types;
+        else if (f->role == TCALL_ROLE_COUNT_ && p->by->on <= TCALL_ON_ONEOF_)
+            p->came |= types;
+    }
+    return certain ? all : some;
+}
+
+/* Whether a frame around requires the member at hand. */
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
+{
+    const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
+    const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
+    while (name && !tcall_text_equal_(name, m->text + m->key))
+        name = tcall_text_after_(tcall_text_skip_(name));
+    return name != NULL;
+}
+
+/* As if the member at hand had not come. */
+static void tcall_rows_forget_(tcall_frame_ *f)
+{
+    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+    if (f->count == TCALL_NO_MEMBER_)
+        return;
+    if (f->count < 32)
+        f->came &= ~((uint32_t)1 << f->count);
+    f->met -= (list->of.members[f->count].node.flags & TCALL_NODE_MUST_) != 0;
+}
+
+/* The member at hand may be absent where it is a property that no frame
+ * requires. What is certain counts; where nothing knows it, branches. */
+static const char *tcall_rows_drop_(tcall_machine *m)
+{
+    const char *name = NULL;
+    uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
+    uint16_t i;
+    for (i = m->open->first; i < m->open->last; i++) {
+        const tcall_frame_ *f = &m->slot[i].frame;
+        uint8_t by = f->branch ? 1 : 2;
+        if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
+            continue;
+        if (f->count != TCALL_NO_MEMBER_) {
+            declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
+        if (tcall_rows_requires_(m, f))
+            required |= by;
+    }
+    if (declared & 2 ? required & 2 : !declared || required)
+        return NULL;
+    for (i = m->open->first; i < m->open->last; i++)
+        if (tcall_rows_counts_(&m->slot[i].frame))
+            tcall_rows_forget_(&m->slot[i].frame);
+    return name;
+}
+
+TCALL_DATA_ const tcall_rows tcall_schema_rows = {
+    tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
+    tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
+    tcall_rows_drop_};
+
+/* ==========================================================================
+ * >>compile: schemas become nodes
+ *
+ * The compiler is a user of the recogniser, so the text is read once. Each
+ * schema of it has a mark at the end of the memory, below which lie the rows of
+ * all that are open; where one closes, its rows go to the beginning, and where
+ * a list of schemas closes, their nodes. Without memory, or when it does not
+ * do, all is counted. When all nodes are there, $refs are followed along the
+ * rows, and the frames that each node needs are counted. Names, bounds and
+ * enums stay in the text. Nothing is told before it is known that the text is
+ * JSON: who has to be told makes the compiler read again.
+ */
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
-
-/* What a keyword applies its schemas to. */
-enum {
-    TCALL_TO_VALUE_,    /* the value itself */
-    TCALL_TO_PRESENT_,  /* the value itself, if it has the named member */
-    TCALL_TO_EACH_,     /* each element of an array, or name of an object */
-    TCALL_TO_CHILDREN_, /* the members or elements that are for it */
-    TCALL_TO_NOTHING_,  /* schemas that others refer to */
-    TCALL_ASSERTS_      /* it has no schemas, it is true or false */
-};
-
-/* Which side of its number a keyword accepts. */
-enum { TCALL_NO_BOUND_, TCALL_AT_LEAST_, TCALL_AT_MOST_ };
-
-/* Sets of drafts, one bit for each tcall_draft: all; 2020-12; all others; from
- * 2019-09 on. */
-enum {
-    TCALL_IN_ALL_ = 0x1F,
-    TCALL_IN_NEW_ = 0x01,
-    TCALL_IN_OLD_ = 0x1E,
-    TCALL_IN_LATE_ = 0x03
-};
-
-/* X(op, keyword, how its value begins, drafts, what it applies to, the type of
- * value it looks at (MISSING: any), its bound). How it begins: s: a schema,
- * *: anything, !: it is refused. */
-#define TCALL_KEYWORDS_(X)                                                    \
-    X(ANYOF, "anyOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
-    X(ONEOF, "oneOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
-    X(IF, "if", 's', ALL, TO_VALUE, MISSING, NO_BOUND)                        \
-    X(ALLOF, "allOf", '[', ALL, TO_VALUE, MISSING, NO_BOUND)                  \
-    X(NOT, "not", 's', ALL, TO_VALUE, MISSING, NO_BOUND)                      \
-    X(REF, "$ref", '"', ALL, TO_VALUE, MISSING, NO_BOUND)                     \
-    X(DEPENDENCIES, "dependencies", '{', ALL, TO_PRESENT, OBJECT, NO_BOUND)   \
-    X(DEPENDENT_SCHEMAS, "dependentSchemas", '{', LATE, TO_PRESENT, OBJECT,   \
-      NO_BOUND)                                                               \
-    X(DEPENDENT_REQUIRED, "dependentRequired", '{', LATE, TO_PRESENT, OBJECT, \
-      NO_BOUND)                                                               \
-    X(PROPERTIES, "properties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND)      \
-    X(PATTERNS, "patternProperties", '{', ALL, TO_CHILDREN, OBJECT, NO_BOUND) \
-    X(ADDITIONAL, "additionalProperties", 's', ALL, TO_CHILDREN, OBJECT,      \
-      NO_BOUND)                                                               \
-    X(NAMES, "propertyNames", 's', ALL, TO_EACH, OBJECT, NO_BOUND)            \
-    X(PREFIX, "prefixItems", '[', NEW, TO_CHILDREN, ARRAY, NO_BOUND)          \
-    X(REST, "items", 's', ALL, TO_CHILDREN, ARRAY, NO_BOUND)                  \
-    X(EXTRA, "additionalItems", 's', OLD, TO_CHILDREN, ARRAY, NO_BOUND)       \
-    X(CONTAINS, "contains", 's', ALL, TO_EACH, ARRAY, NO_BOUND)               \
-    X(THEN, "then", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
-    X(ELSE, "else", 's', ALL, TO_NOTHING, MISSING, NO_BOUND)                  \
-    X(DEFS, "$defs", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)                 \
-    X(DEFINITIONS, "definitions", '{', ALL, TO_NOTHING, MISSING, NO_BOUND)    \
-    X(PATTERN, "pattern", '"', ALL, ASSERTS, STRING, NO_BOUND)                \
-    X(CONST, "const", '*', ALL, ASSERTS, MISSING, NO_BOUND)                   \
-    X(ENUM, "enum", '[', ALL, ASSERTS, MISSING, NO_BOUND)                     \
-    X(REQUIRED, "required", '[', ALL, ASSERTS, OBJECT, NO_BOUND)              \
-    X(MULTIPLE, "multipleOf", '0', ALL, ASSERTS, NUMBER, NO_BOUND)            \
-    X(MINIMUM, "minimum", '0', ALL, ASSERTS, NUMBER, AT_LEAST)                \
-    X(MAXIMUM, "maximum", '0', ALL, ASSERTS, NUMBER, AT_MOST)                 \
-    X(ABOVE, "exclusiveMinimum", '0', ALL, ASSERTS, NUMBER, AT_LEAST)         \
-    X(BELOW, "exclusiveMaximum", '0', ALL, ASSERTS, NUMBER, AT_MOST)          \
-    X(MIN_LENGTH, "minLength", '0', ALL, ASSERTS, STRING, AT_LEAST)           \
-    X(MAX_LENGTH, "maxLength", '0', ALL, ASSERTS, STRING, AT_MOST)            \
-    X(MIN_ITEMS, "minItems", '0', ALL, ASSERTS, ARRAY, AT_LEAST)              \
-    X(MAX_ITEMS, "maxItems", '0', ALL, ASSERTS, ARRAY, AT_MOST)               \
-    X(MIN_PROPERTIES, "minProperties", '0', ALL, ASSERTS, OBJECT, AT_LEAST)   \
-    X(MAX_PROPERTIES, "maxProperties", '0', ALL, ASSERTS, OBJECT, AT_MOST)    \
-    X(MIN_CONTAINS, "minContains", '0', LATE, ASSERTS, MISSING, AT_LEAST)     \
-    X(MAX_CONTAINS, "maxContains", '0', LATE, ASSERTS, MISSING, AT_MOST)      \
-    X(UNIQUE, "uniqueItems", 't', ALL, ASSERTS, ARRAY, NO_BOUND)              \
-    X(TYPE, "type", '*', ALL, ASSERTS, MISSING, NO_BOUND)                     \
-    X(DRAFT, "$schema", '"', ALL, ASSERTS, MISSING, NO_BOUND)                 \
-    X(ID, "$id", '*', ALL, ASSERTS, MISSING, NO_BOUND)                        \
-    X(OLD_ID, "id", '*', ALL, ASSERTS, MISSING, NO_BOUND)                     \
-    X(DYNAMIC_REF, "$dynamicRef", '!', ALL, ASSERTS, MISSING, NO_BOUND)       \
-    X(RECURSIVE_REF, "$recursiveRef", '!', ALL, ASSERTS, MISSING, NO_BOUND)   \
-    X(UNEVALUATED_PROPERTIES, "unevaluatedProperties", '!', ALL, ASSERTS,     \
-      MISSING, NO_BOUND)                                                      \
-    X(UNEVALUATED_ITEMS, "unevaluatedItems", '!', ALL, ASSERTS, MISSING,      \
-      NO_BOUND)
-
-enum {
-#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
-    TCALL_K_##op##_,
-    TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_K_COUNT_,                     /* of keywords; other nodes: */
-    TCALL_K_NAME_PATTERN_ = TCALL_K_COUNT_, /* of one of patternProperties */
-    TCALL_K_INDEX_,                         /* a hash table of names */
-    TCALL_K_SLOT_,
-    TCALL_K_NEVER_ /* no node, but an error: a schema that is false */
-};
-
-typedef struct tcall_keyword_ {
-    const char *name;
-    char begins;
-    uint8_t applies, type;
-    unsigned drafts : 5, bound : 2;
-} tcall_keyword_;
-
-static const tcall_keyword_ tcall_keywords_[] = {
-#define TCALL_X_(op, name, begins, drafts, applies, type, bound) \
-    {name,                                                       \
-     begins,                                                     \
-     TCALL_##applies##_,                                         \
-     TCALL_##type,                                               \
-     TCALL_IN_##drafts##_,                                       \
-     TCALL_##bound##_},
-    TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-    /* TCALL_K_NAME_PATTERN_ */
-    {"pattern", '"', TCALL_TO_NOTHING_, TCALL_MISSING, 0, TCALL_NO_BOUND_}};
-
-/* The types in the order of tcall_type, and integer. */
-static const char *const tcall_type_names_[] = {
-    "null", "boolean", "number", "string", "array", "object", "integer"};
 
 static const struct {
     const char *uri;
@@ -11635,153 +13306,13 @@ static const struct {
     {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
     {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
 
-/* In arg of a node that has a span: the span; the length of its name when that
- * is short and plain; its types, one bit each in the order of tcall_type,
- * integer last; for one of properties: whether it is required. */
-#define TCALL_SPAN_      0xFFFFFu
-#define TCALL_LENGTH_    20
-#define TCALL_TYPES_     24
-#define TCALL_TYPES_ANY_ 0x7F000000u
-#define TCALL_ANY_       0x3F000000u
-#define TCALL_INTEGER_   0x40u
-#define TCALL_MARKED_    0x80000000u
-#define TCALL_NEVER_     0xFFFFFFFFu
-
-/* The op of a keyword, TCALL_K_COUNT_: it is none. */
-static int tcall_keyword_of_(tcall_str word)
-{
-    int op = 0;
-    while (op < TCALL_K_COUNT_ &&
-           !tcall_str_eq(tcall_str_of(tcall_keywords_[op].name), word))
-        op++;
-    return op;
-}
-
-/* The bit of a type in a schema's node, 0: there is no such type. */
-static uint32_t tcall_type_bit_(tcall_str word)
-{
-    uint32_t i;
-    for (i = 0; i < sizeof tcall_type_names_ / sizeof *tcall_type_names_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_type_names_[i]), word))
-            return (uint32_t)1 << (TCALL_TYPES_ + i);
-    return 0;
-}
-
-/* In word: the op, whether it is a list or map, whether arg is a span, and
- * where in the schema's text it comes from. */
-#define TCALL_OP_      0x3F
-#define TCALL_IS_LIST_ 0x40
-#define TCALL_SPANS_   0x80
-#define TCALL_AT_      8
-
-static int tcall_node_op_(const tcall_node_ *node)
-{
-    return (int)(node->word & TCALL_OP_);
-}
-
-/* Where in the schema's text it comes from: the name in front of a member of a
- * map, else the value. */
-static const char *tcall_node_at_(const tcall_schema *s, uint32_t node)
-{
-    return s->text + (s->program[node].word >> TCALL_AT_);
-}
-
-/* Its value: no schema is a string. */
-static const char *tcall_node_value_(const tcall_schema *s, uint32_t node)
-{
-    const char *at = tcall_node_at_(s, node);
-    return *at == '"' ? tcall_text_value_(at) : at;
-}
-
-/* The node after this one and all that belongs to it. */
-static uint32_t tcall_node_after_(const tcall_node_ *program, uint32_t i)
-{
-    return i +
-           (program[i].word & TCALL_SPANS_ ? program[i].arg & TCALL_SPAN_ : 1);
-}
-
-/* The next node in the order of the text; the program of a pattern is none. */
-static uint32_t tcall_node_into_(const tcall_node_ *program, uint32_t i)
-{
-    int op = tcall_node_op_(&program[i]);
-    bool pattern = op == TCALL_K_PATTERN_ || op == TCALL_K_NAME_PATTERN_;
-    return pattern ? tcall_node_after_(program, i) : i + 1;
-}
-
-/* The first child with this op, 0: none. (No child can be node 0.) */
-static uint32_t tcall_node_child_(const tcall_node_ *program, uint32_t i,
-                                  uint32_t end, int op)
-{
-    for (i++; i < end; i = tcall_node_after_(program, i))
-        if (tcall_node_op_(&program[i]) == op)
-            return i;
-    return 0;
-}
-
-/* -- Names ---------------------------------------------------------------- */
-
-/* Whether the member of a map at a node has this name. */
-static inline bool tcall_node_named_(const tcall_schema *s, uint32_t node,
-                                     const tcall_text_bytes_ *name)
-{
-    const char *quote = tcall_node_at_(s, node);
-    uint32_t len = s->program[node].arg >> TCALL_LENGTH_ & 15;
-    if (len && name->end) /* both are plain */
-        return len == (size_t)(name->end - name->at) &&
-               memcmp(quote + 1, name->at, len) == 0;
-    return tcall_text_match_(tcall_text_bytes_of_(quote), *name);
-}
-
-/* Maps of more than a few members begin with a hash table: a header and one
- * node for each slot, whose arg says how far after the header the node of a
- * member is, 0: free. Names that hash alike are compared: it decides nothing
- * but time. Returns the slot that a name is in, or the free one for it. */
-static uint32_t tcall_node_slot_(const tcall_schema *s, uint32_t index,
-                                 const tcall_text_bytes_ *name, int32_t *steps)
-{
-    const tcall_node_ *program = s->program;
-    uint32_t slots = (program[index].arg & TCALL_SPAN_) - 1;
-    uint32_t i = tcall_text_hash_(*name) % slots;
-    while (program[index + 1 + i].arg && --*steps >= 0 &&
-           !tcall_node_named_(s, index + program[index + 1 + i].arg, name))
-        i = (i + 1) % slots;
-    return index + 1 + i;
-}
-
-/* The member of a map with this name, 0: none. Without an index the search
- * begins at next, after the member that was found last: names tend to come in
- * order. */
-static uint32_t tcall_node_find_(const tcall_schema *s, uint32_t map,
-                                 uint32_t next, const tcall_text_bytes_ *name,
-                                 int32_t *steps)
-{
-    const tcall_node_ *program = s->program;
-    uint32_t first = map + 1, end = tcall_node_after_(program, map), member;
-    if (first == end)
-        return 0;
-    if (tcall_node_op_(&program[first]) == TCALL_K_INDEX_) {
-        member = program[tcall_node_slot_(s, first, name, steps)].arg;
-        return member ? first + member : 0;
-    }
-    member = next = next < end ? next : first;
-    do {
-        if (--*steps >= 0 && tcall_node_named_(s, member, name))
-            return member;
-        member = tcall_node_after_(program, member);
-        if (member == end)
-            member = first;
-    } while (member != next);
-    return 0;
-}
-
-/* -- Compiling ------------------------------------------------------------ */
-
-/* Lists and maps with more members than this get an index. */
-#define TCALL_FEW_ 16
-
-/* The op of an open schema on the compiler's stack; others are lists and maps.
- */
-#define TCALL_OPEN_ 0xFF
+/* The types in the order of their bits. */
+static const struct {
+    const char *word;
+    uint8_t len;
+} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
+                         {"number", 6}, {"string", 6},  {"array", 5},
+                         {"object", 6}};
 
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
@@ -11790,8 +13321,8 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a fault at a place in the text: what is wrong, and what the author
- * can do. The first one stays in the schema, and refuses it. */
+/* Tells of a fault at a place in the text. The first one stays in the schema,
+ * and refuses it. */
 TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
                                        const tcall_author_ *author, size_t at,
                                        const char *reason, const char *remedy)
@@ -11806,34 +13337,67 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
         author->tell(author->user, &told);
 }
 
+/* A schema of the text, while it is compiled. */
+typedef struct tcall_sc_spot_ {
+    const char *at;   /* the name in front of it, else the schema */
+    const void *made; /* its rows; then its node */
+    uint16_t span;    /* marks within, its own too; then its frames */
+    uint16_t back;    /* its types; then the mark that waits for it */
+} tcall_sc_spot_;
+
+#define TCALL_MARKS_MAX_ 0xFFF0
+
+/* An object or array that is open. */
+typedef struct tcall_opened_ {
+    uint8_t kind;   /* a keyword whose parts come; SCHEMA: a schema, and the
+                     * keyword that it alone is for, or 0 */
+    uint8_t rows;   /* of a schema */
+    uint16_t count; /* of the parts; of a schema, its mark */
+} tcall_opened_;
+
+#define TCALL_SCHEMA_ 0x80
+
 typedef struct tcall_sc_ {
+    tcall_syntax_ syntax;
     tcall_schema *out;
     const tcall_author_ *author;
-    const char *text;
-    tcall_node_ *node;
-    uint32_t cap, count; /* nodes that fit, and that there are */
+    char *mem;
+    uint32_t size, need;       /* of the memory */
+    uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
+                                * marks from the end */
+    uint32_t later;            /* bytes that open lists will take */
     int32_t steps;
-    int draft;
     const char *embedded; /* a subschema's own $id */
-    uint32_t open; /* the schema, list or map that is being built; its span is
-                    * the one around it yet */
-    int depth;
-    uint8_t kind[TOOLCALL_MAX_DEPTH + 2]; /* of all that are open */
+    const char *key,
+        *at;           /* the name at hand; a string or number that is read */
+    const char *list;  /* of types */
+    tcall_str number;  /* at hand */
+    uint8_t draft, on; /* on: the keyword at hand */
+    uint8_t types;     /* that came of a list */
+    bool piece;        /* the name at hand has escapes or is not ASCII */
+    bool again, tells; /* for another draft; the author is told */
+    bool dialect;      /* the root's $schema gave the draft */
+    bool full;         /* memory did not do: all is only counted */
+    uint8_t depth;
+    tcall_row spare; /* is written when it is full */
+    tcall_opened_ open[TOOLCALL_MAX_DEPTH + 1];
 } tcall_sc_;
 
-/* Refuses the schema, but compiles on, so that all faults are found. Returns
- * what comes after the value at p. */
-static const char *tcall_sc_refuse_(tcall_sc_ *c, const char *p,
-                                    const char *reason, const char *remedy)
+/* ---- faults ---- */
+
+/* Refuses the schema, but compiles on, so that all faults are found. */
+static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
+                             const char *remedy)
 {
-    size_t at = (size_t)(p - c->text);
-    tcall_schema_fault_(c->out, c->author, at, reason, remedy);
+    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    size_t at = (size_t)(p - c->out->text);
+    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
+                        at, reason, remedy);
     c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
-    return tcall_text_skip_(p);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
-static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
+static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
 {
     const char *remedy = begins == '['   ? "use an array that is not empty"
                          : begins == '{' ? "use an object"
@@ -11842,237 +13406,390 @@ static const char *tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
                          : begins == 't'
                              ? "use true or false"
                              : "use a schema: an object, true or false";
-    return tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
+    tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* Nodes that do not fit are only counted. */
-static uint32_t tcall_sc_emit_(tcall_sc_ *c, int op, const char *at,
-                               uint32_t arg)
+/* ---- memory ---- */
+
+/* Notes what is taken. Returns whether it does. */
+static bool tcall_sc_fits_(tcall_sc_ *c)
 {
-    if (c->count < c->cap) {
-        c->node[c->count].word = (uint32_t)(at - c->text) << 8 | (uint32_t)op;
-        c->node[c->count].arg = arg;
+    uint32_t taken = c->low + c->later + c->rows * (uint32_t)sizeof(tcall_row) +
+                     c->marks * (uint32_t)sizeof(tcall_sc_spot_);
+    c->need = taken;
+    c->full = c->full || taken > c->size;
+    return !c->full;
+}
+
+/* Takes zeroed memory that stays, NULL: it did not do. */
+static void *tcall_sc_take_(tcall_sc_ *c, size_t count, size_t size)
+{
+    const uint32_t word = sizeof(void *);
+    uint32_t bytes = (uint32_t)count * (uint32_t)size, from = c->low;
+    c->low += (bytes + word - 1) / word * word;
+    return tcall_sc_fits_(c) ? memset(c->mem + from, 0, bytes) : NULL;
+}
+
+static tcall_sc_spot_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
+{
+    return (tcall_sc_spot_ *)(void *)(c->mem + c->size) - 1 - i;
+}
+
+/* The rows that are open, the last one first. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c)
+{
+    return c->full || !c->marks
+               ? &c->spare
+               : (tcall_row *)(void *)tcall_sc_mark_(c, c->marks - 1) - c->rows;
+}
+
+static tcall_opened_ *tcall_sc_top_(tcall_sc_ *c)
+{
+    return &c->open[c->depth - 1];
+}
+
+/* Makes a row of the schema that is open. */
+static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
+{
+    tcall_row *row;
+    c->rows++;
+    if (++tcall_sc_top_(c)->rows == UINT8_MAX) {
+        tcall_sc_refuse_(c, c->key, "too many keywords", "split the schema");
+        c->full = true;
     }
-    return c->count++;
+    tcall_sc_fits_(c);
+    row = tcall_sc_row_(c);
+    memset(row, 0, sizeof *row);
+    row->on = on;
+    row->of.text = text;
+    return row;
 }
 
-/* A node that others will be within. */
-static void tcall_sc_open_(tcall_sc_ *c, int op, const char *at, uint32_t arg)
+/* ---- rows and nodes ---- */
+
+/* How the rows of a keyword have their nodes. */
+enum {
+    TCALL_HAS_NONE_,
+    TCALL_HAS_ONE_,
+    TCALL_HAS_LIST_,
+    TCALL_HAS_MEMBERS_,
+    TCALL_HAS_MATCHES_
+};
+
+static int tcall_row_has_(uint8_t on)
 {
-    c->open = tcall_sc_emit_(c, op | TCALL_SPANS_, at, arg | c->open);
+    switch (on) {
+    case TCALL_ON_OTHERS_:
+    case TCALL_ON_ITEMS_:
+    case TCALL_ON_NAMES_:
+    case TCALL_ON_THEN_:
+    case TCALL_ON_ELSE_:
+    case TCALL_ON_EXTRA_:
+    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_ALLOF_:
+    case TCALL_ON_ANYOF_:
+    case TCALL_ON_ONEOF_:
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
+    case TCALL_ON_PROPERTIES_:
+    case TCALL_ON_PREFIX_:
+    case TCALL_ON_DEPENDENT_:
+    case TCALL_ON_DEPENDENCIES_:
+    case TCALL_ON_DEFS_:
+    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
+    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
+    default: return TCALL_HAS_NONE_;
+    }
 }
 
-/* Gives the node that is open its span. */
-static void tcall_sc_close_(tcall_sc_ *c)
+/* Returns a node of a row, or NULL. */
+static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    uint32_t open = c->open, parent;
-    if (c->count > c->cap)
+    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
+    const tcall_node *node =
+        has == TCALL_HAS_ONE_       ? row->of.node
+        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
+        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
+        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
+                                    : NULL;
+    return (tcall_node *)(uintptr_t)node;
+}
+
+/* Gives a schema its node. */
+static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
+{
+    tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
+    node->types = (uint8_t)mark->back;
+    node->kind = TCALL_KIND_ROWS_;
+    node->digits = (uint8_t)i; /* for now: its mark */
+    node->flags = (uint8_t)(i >> 8);
+    node->rows = (const tcall_row *)mark->made;
+    mark->made = node;
+    return node;
+}
+
+/* Marks a schema. */
+static void tcall_sc_mark_add_(tcall_sc_ *c, const char *at, uint8_t types)
+{
+    tcall_row *rows = tcall_sc_row_(c);
+    tcall_sc_spot_ *mark;
+    if (++c->marks == TCALL_MARKS_MAX_) {
+        tcall_sc_refuse_(c, at, "too many schemas", "split the schema");
+        c->full = true;
+    }
+    if (!tcall_sc_fits_(c))
         return;
-    parent = c->node[open].arg & TCALL_SPAN_;
-    c->node[open].arg += c->count - open - parent;
-    c->open = parent;
+    if (c->rows)
+        memmove((char *)rows - sizeof *mark, rows, c->rows * sizeof *rows);
+    mark = tcall_sc_mark_(c, c->marks - 1);
+    mark->at = at;
+    mark->made = NULL;
+    mark->span = 1;
+    mark->back = types;
 }
 
-/* -- Patterns ------------------------------------------------------------- */
+/* How the value of each keyword begins. */
+static const char tcall_keyword_begins_[] = {0,
+#define TCALL_X_(NAME, keyword, begins) begins,
+                                             TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Whether the draft has a keyword. */
+static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
+{
+    switch (on) {
+    case TCALL_ON_PREFIX_: return c->draft == TCALL_DRAFT_2020;
+    case TCALL_ON_EXTRA_: return c->draft != TCALL_DRAFT_2020;
+    case TCALL_ON_DEPENDENT_:
+    case TCALL_ON_NEEDED_:
+    case TCALL_ON_MIN_CONTAINS_:
+    case TCALL_ON_MAX_CONTAINS_: return c->draft <= TCALL_DRAFT_2019;
+    default: return true;
+    }
+}
+
+/* ---- patterns ---- */
 
 #ifndef TOOLCALL_NO_PATTERN
 
-/* Compiles the pattern in the string at a quote; its program comes after its
- * node. */
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
+/* Compiles the pattern in the string at a quote; match NULL: its size only is
+ * noted, for later. */
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    uint32_t node = tcall_sc_emit_(c, op | TCALL_SPANS_, quote, 1);
-    size_t room = c->count < c->cap ? c->cap - c->count : 0;
+    char *mem = match ? c->mem + c->low : NULL;
     tcall_pattern pattern;
-    int r = tcall_pattern_compile(
-        &pattern, tcall_text_inner_(quote), TCALL_PATTERN_ESCAPED,
-        room ? c->node + c->count : NULL, room * sizeof *c->node);
-    if (r == TCALL_E_INVALID)
+    int r = tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
+                                  TCALL_PATTERN_ESCAPED, mem,
+                                  match ? c->size - c->need + c->later : 0);
+    const size_t word = sizeof(void *);
+    uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
+    if (r == TCALL_E_INVALID && !match)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    c->count += pattern.count;
-    if (node < c->cap)
-        c->node[node].arg += pattern.count;
-    if (c->out->search < tcall_pattern_memory(&pattern))
-        c->out->search = (uint32_t)tcall_pattern_memory(&pattern);
+    c->later += match ? 0 - need : need;
+    c->low += match ? need : 0;
+    if (!tcall_sc_fits_(c) || !match)
+        return;
+    match->text = quote;
+    match->program = mem;
+    match->count = pattern.count;
+    match->states = pattern.states;
 }
 
 #else
 
-static void tcall_sc_pattern_(tcall_sc_ *c, int op, const char *quote)
+static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
+                              const char *quote)
 {
-    (void)op;
-    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                     "build it without TOOLCALL_NO_PATTERN");
+    if (!match)
+        tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                         "build it without TOOLCALL_NO_PATTERN");
 }
 
 #endif
 
-/* -- Lists and maps ------------------------------------------------------- */
+/* ---- the end of a list ---- */
 
-/* Emits an empty index for a map, if it has more than a few members. */
-TCALL_NOINLINE_ static void tcall_sc_index_(tcall_sc_ *c, const char *map)
+/* Looks for names that came twice; more than a few go into their hash table. */
+static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
 {
-    const char *key;
-    uint32_t members = 0, slots;
-    for (key = tcall_text_next_(map + 1); !tcall_text_closes_(key);
-         key = tcall_text_next_(tcall_text_skip_(tcall_text_value_(key))))
-        members++;
-    if (members <= TCALL_FEW_)
-        return;
-    slots = members + members / 2;
-    tcall_sc_emit_(c, TCALL_K_INDEX_ | TCALL_SPANS_, map, slots + 1);
-    while (slots--)
-        tcall_sc_emit_(c, TCALL_K_SLOT_, map, 0);
-}
-
-/* All members of the open list or map are there: they go into its index, if it
- * has one. */
-static void tcall_sc_close_list_(tcall_sc_ *c)
-{
-    uint32_t index = c->open + 1, i;
-    tcall_sc_close_(c);
-    if (c->count > c->cap || index == c->count ||
-        tcall_node_op_(&c->node[index]) != TCALL_K_INDEX_)
-        return;
-    for (i = tcall_node_after_(c->node, index); i < c->count && c->steps > 0;
-         i = tcall_node_after_(c->node, i)) {
-        const char *quote = tcall_node_at_(c->out, i);
+    uint16_t i;
+    bool twice;
+    for (i = 0; i < row->count && c->steps > 0; i++) {
+        const char *quote = row->of.members[i].name;
         tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        uint32_t slot = tcall_node_slot_(c->out, index, &name, &c->steps);
-        if (c->node[slot].arg)
+        if (row->count <= TCALL_FEW_) {
+            twice = tcall_member_named_(row, name) < i;
+        } else {
+            uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
+            twice = *slot != 0;
+            *slot = (uint16_t)(i + 1);
+        }
+        if (twice)
             tcall_sc_refuse_(c, quote, "name given twice", "keep one");
-        c->node[slot].arg = i - index;
     }
 }
 
-/* Marks the properties that are required: they are counted when they are met.
- */
-static void tcall_sc_require_(tcall_sc_ *c, uint32_t schema)
+/* Gives the schemas of a list their nodes, in the row of the list. */
+static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    tcall_node_ *node = c->node;
-    uint32_t map =
-        tcall_node_child_(node, schema, c->count, TCALL_K_PROPERTIES_);
-    uint32_t list =
-        tcall_node_child_(node, schema, c->count, TCALL_K_REQUIRED_);
-    uint32_t i = list + 1, next = map + 1;
-    for (; map && list && i < tcall_node_after_(node, list); i++) {
-        tcall_text_bytes_ name =
-            tcall_text_bytes_of_(tcall_node_at_(c->out, i));
-        uint32_t property =
-            tcall_node_find_(c->out, map, next, &name, &c->steps);
-        if (!property)
-            continue;
-        node[property].arg |= TCALL_MARKED_;
-        next = tcall_node_after_(node, property);
-    }
-}
-
-/* Up to draft 7 nothing beside a $ref counts: whoever wrote it meant it. */
-static void tcall_sc_beside_(tcall_sc_ *c, uint32_t schema)
-{
-    uint32_t i;
-    bool typed = (c->node[schema].arg & TCALL_TYPES_ANY_) != TCALL_ANY_;
-    if (c->draft < TCALL_DRAFT_7 ||
-        !tcall_node_child_(c->node, schema, c->count, TCALL_K_REF_))
+    int has = tcall_row_has_(on);
+    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
+                 tcall_keyword_begins_[on] == '{';
+    tcall_row *row = tcall_sc_row_(c);
+    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
+    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint16_t i;
+    if (c->full)
         return;
-    for (i = schema + 1; i < c->count; i = tcall_node_after_(c->node, i)) {
-        int op = tcall_node_op_(&c->node[i]);
-        bool empty = c->node[i].word & TCALL_IS_LIST_ &&
-                     tcall_node_after_(c->node, i) == i + 1;
-        bool kept = empty || op == TCALL_K_REF_ || op == TCALL_K_DEFS_ ||
-                    op == TCALL_K_DEFINITIONS_;
-        if (!kept || typed)
-            tcall_sc_refuse_(c, tcall_node_at_(c->out, i),
+    row->of.text = (const char *)parts;
+    for (i = 0; i < count; i++) {
+        const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
+        if (has == TCALL_HAS_MATCHES_)
+            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
+        else
+            ((tcall_member *)parts)[i].name = at->at;
+        row->count++;
+        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        mark += at->span;
+    }
+    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+        tcall_sc_names_(c, row);
+}
+
+/* ---- the end of a schema ---- */
+
+/* Whether a keyword counts beside a $ref up to draft 7. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool list = *p == '{' || *p == '[';
+    bool empty = list && tcall_text_closes_(tcall_text_space_(p + 1));
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* Tells of what stands beside a $ref up to draft 7, where it does not count:
+ * whoever wrote it meant it. */
+static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
+{
+    p = *p == '"' ? tcall_text_value_(p) : p;
+    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
+        uint8_t on = tcall_keyword_of_(tcall_text_inner_(p));
+        p = tcall_text_value_(p);
+        if (on && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
+            tcall_sc_refuse_(c, p,
                              "keyword beside $ref, which this draft ignores",
                              "put both into allOf, or use draft 2020-12");
-    }
-}
-
-/* All of the open schema's nodes are there. */
-static void tcall_sc_close_schema_(tcall_sc_ *c)
-{
-    uint32_t schema = c->open;
-    tcall_sc_close_(c);
-    if (c->count > c->cap)
-        return;
-    tcall_sc_require_(c, schema);
-    tcall_sc_beside_(c, schema);
-}
-
-/* The length of the name at a quote, where it is short and plain. */
-static uint32_t tcall_sc_plain_(const char *quote)
-{
-    uint32_t len = 0;
-    if (*quote != '"')
-        return 0;
-    while (len < 15 && quote[len + 1] != '"' && quote[len + 1] != '\\')
-        len++;
-    return quote[len + 1] == '"' ? len << TCALL_LENGTH_ : 0;
-}
-
-/* required: a node for each name. */
-static void tcall_sc_names_(tcall_sc_ *c, const char *p)
-{
-    tcall_sc_open_(c, TCALL_K_REQUIRED_ | TCALL_IS_LIST_, p, 0);
-    for (p = tcall_text_next_(p + 1); *p == '"';
-         p = tcall_text_next_(tcall_text_skip_(p)))
-        tcall_sc_emit_(c, TCALL_K_REQUIRED_, p, tcall_sc_plain_(p));
-    if (*p != ']')
-        tcall_sc_malformed_(c, p, '"');
-    tcall_sc_close_(c);
-}
-
-/* A schema starts at p; at is where its node says it comes from. */
-static const char *tcall_sc_schema_(tcall_sc_ *c, int op, const char *at,
-                                    const char *p)
-{
-    bool schema = *p == '{' || *p == 't' || *p == 'f';
-    bool names = *p == '[' && (op == TCALL_K_DEPENDENT_REQUIRED_ ||
-                               op == TCALL_K_DEPENDENCIES_);
-    if (op == TCALL_K_DEPENDENT_REQUIRED_ ? !names : !schema && !names)
-        return tcall_sc_malformed_(c, p, names || schema ? '[' : 's');
-    tcall_sc_open_(c, op, at,
-                   (*p == 'f' ? 0 : TCALL_ANY_) | tcall_sc_plain_(at));
-    if (op == TCALL_K_PATTERNS_)
-        tcall_sc_pattern_(c, TCALL_K_NAME_PATTERN_, at);
-    if (*p == '{') {
-        c->kind[c->depth++] = TCALL_OPEN_;
-        return p + 1;
-    }
-    if (names)
-        tcall_sc_names_(c, p);
-    tcall_sc_close_schema_(c);
-    return tcall_text_skip_(p);
-}
-
-/* -- Keywords ------------------------------------------------------------- */
-
-/* One type or an array of them, into the schema's own node. */
-TCALL_NOINLINE_ static void tcall_sc_type_(tcall_sc_ *c, const char *p)
-{
-    tcall_node_ *node;
-    const char *at = p;
-    uint32_t types = 0;
-    if (*p == '[')
-        p = tcall_text_next_(p + 1);
-    do {
-        uint32_t bit = *p == '"' ? tcall_type_bit_(tcall_text_inner_(p)) : 0;
-        if (!bit) {
-            tcall_sc_refuse_(c, *p == ']' ? at : p, "unknown type",
-                             "use object, array, string, number, integer, "
-                             "boolean or null");
-            return;
-        }
-        types |= bit;
         p = tcall_text_next_(tcall_text_skip_(p));
-    } while (*at == '[' && *p != ']');
-    if (c->open >= c->cap)
-        return;
-    node = &c->node[c->open];
-    if ((node->arg & TCALL_TYPES_ANY_) != TCALL_ANY_)
-        tcall_sc_refuse_(c, at, "keyword given twice", "keep one");
-    node->arg ^= TCALL_ANY_ ^ types;
+    }
 }
+
+/* Flags the last of all rows; further ones than the last that is visible are
+ * for the compiler. */
+#define TCALL_ROW_END_ 8
+
+/* Gives the rows of a schema their meaning, and flags: they are in order. */
+static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
+{
+    const tcall_node **parts = NULL;
+    uint8_t i;
+    for (i = 0; i < count; i++) {
+        if (rows[i].on == TCALL_ON_IF_)
+            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
+        if (parts && rows[i].on == TCALL_ON_THEN_)
+            parts[1] = rows[i].of.node;
+        if (parts && rows[i].on == TCALL_ON_ELSE_)
+            parts[2] = rows[i].of.node;
+    }
+    rows[count - 1].flags |= TCALL_ROW_END_;
+    while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
+        count--;
+    if (count)
+        rows[count - 1].flags |= TCALL_ROW_LAST_;
+}
+
+/* Brings the rows of a schema to their place, in their order. */
+static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
+{
+    tcall_row *from = tcall_sc_row_(c), *rows, row;
+    bool list = false, ref = false;
+    uint8_t i, k;
+    c->rows -= count;
+    c->low += count * (uint32_t)sizeof row;
+    if (!tcall_sc_fits_(c) || !count)
+        return;
+    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
+    memmove(rows, from, count * sizeof row);
+    for (i = 0; i < count; i++) {
+        list = list || rows[i].on == TCALL_ON_PREFIX_;
+        ref = ref || rows[i].on == TCALL_ON_REF_;
+    }
+    for (i = 0; i < count; i++) {
+        row = rows[i];
+        if (row.on == TCALL_ON_EXTRA_ && list) {
+            row.on = TCALL_ON_ITEMS_;
+            row.flags |= TCALL_ROW_OLD_;
+        }
+        if (row.on == TCALL_ON_DEPENDENCIES_)
+            row.on = TCALL_ON_DEPENDENT_;
+        for (k = i; k && rows[k - 1].on > row.on; k--)
+            rows[k] = rows[k - 1];
+        rows[k] = row;
+    }
+    tcall_sc_settle_(rows, count);
+    tcall_sc_mark_(c, mark)->made = rows;
+    if (ref && c->draft >= TCALL_DRAFT_7)
+        tcall_sc_beside_(c, tcall_sc_mark_(c, mark)->at);
+}
+
+/* A schema is complete: its mark and those within it are the last ones. Of a
+ * list it gets its node with the others; on: the keyword that it alone is for,
+ * 0: it is the root. */
+static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
+{
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
+    tcall_node *node;
+    tcall_row *row;
+    void *made;
+    if (!c->full)
+        tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
+    if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
+        tcall_sc_top_(c)->count++;
+        return;
+    }
+    made = tcall_sc_take_(c, 1, size);
+    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
+    if (c->full)
+        return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
+    row->count = 1;
+    row->of.node = tcall_sc_place_(c, mark, node);
+    if (!on)
+        c->out->root = node;
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
+        row->count = 3;
+        row->of.nodes = parts;
+    }
+}
+
+/* ---- strings and numbers ---- */
+
+#define TCALL_NEVER_ 0xFFFFFFFFu
 
 /* The first digits as an integer; NEVER where ten times that is too much. */
 static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
@@ -12087,33 +13804,29 @@ static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
     return value;
 }
 
-/* Whether the keyword's number counts something. */
-static bool tcall_keyword_counts_(int op)
+/* Bounds stay in the text, small whole ones also in count; counts are read. */
+TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, const char *p)
 {
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
-    return keyword->begins == '0' && keyword->type != TCALL_NUMBER;
-}
-
-/* Bounds stay in the text, their length is kept; counts are read. */
-TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, int op,
-                                             const char *p)
-{
-    tcall_str text = tcall_text_verbatim_(p);
-    tcall_num_ n = tcall_num_read_(text);
-    uint32_t arg = (uint32_t)text.len;
-    if (tcall_keyword_counts_(op)) {
-        arg = tcall_num_digits_value_(&n, n.top + 1);
-        if (!tcall_num_integral_(&n) || n.sign < 0)
+    tcall_row *row = tcall_sc_row_add_(c, c->on, p);
+    tcall_num_ n = tcall_num_read_(c->number);
+    bool whole = tcall_num_integral_(&n);
+    uint32_t value = tcall_num_digits_value_(&n, n.top + 1);
+    if (whole && value <= INT16_MAX) {
+        row->count = (uint16_t)(n.sign < 0 ? 0 - value : value);
+        row->flags |= TCALL_ROW_SMALL_;
+    }
+    if (c->on >= TCALL_ON_MIN_LENGTH_) {
+        row->of.number = value;
+        if (!whole || n.sign < 0)
             tcall_sc_refuse_(c, p, "impossible count",
                              "use a whole number, 0 or more");
-    } else if (op == TCALL_K_MULTIPLE_ &&
+    } else if (c->on == TCALL_ON_MULTIPLE_ &&
                (n.sign <= 0 || n.top < -308 || n.top > 308 ||
                 tcall_num_digits_value_(&n, tcall_num_digits_(&n)) ==
                     TCALL_NEVER_)) {
         tcall_sc_refuse_(c, p, "unsupported divisor",
                          "use a number over 0 with at most 8 digits");
     }
-    tcall_sc_emit_(c, op, p, arg);
 }
 
 /* The draft that the value of a $schema names, -1: none that is known. */
@@ -12129,182 +13842,389 @@ static int tcall_sc_draft_of_(const char *p)
     return -1;
 }
 
-/* Whether the keyword at key can be used here, and refuses it if not. A keyword
- * of another draft was meant by whoever wrote it. */
-static bool tcall_sc_usable_(tcall_sc_ *c, int op, const char *key)
+/* A type that is none is remembered, so that it is told once. */
+#define TCALL_WRONG_TYPE_ 0x80
+
+static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
 {
-    const tcall_keyword_ *keyword = &tcall_keywords_[op];
-    bool known = keyword->drafts >> c->draft & 1;
-    if (keyword->begins == '!')
-        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, key, "keyword of another draft",
-                         "name its draft in $schema");
-    return known && keyword->begins != '!';
+    c->types |= TCALL_WRONG_TYPE_;
+    tcall_sc_refuse_(c, p, "unknown type",
+                     "use object, array, string, number, integer, boolean or "
+                     "null");
 }
 
-/* A keyword that has no schemas; p: its value. */
-static void tcall_sc_assert_(tcall_sc_ *c, int op, const char *key,
-                             const char *p)
+/* A type, or one of a list of them. */
+static void tcall_sc_type_(tcall_sc_ *c, const char *p)
 {
-    switch (op) {
-    case TCALL_K_PATTERN_: tcall_sc_pattern_(c, op, p); break;
-    case TCALL_K_REQUIRED_: tcall_sc_names_(c, p); break;
-    case TCALL_K_TYPE_: tcall_sc_type_(c, p); break;
-    case TCALL_K_DRAFT_:
-        if (tcall_sc_draft_of_(p) != c->draft)
-            tcall_sc_refuse_(c, p, "unknown $schema",
-                             "use https://json-schema.org/draft/2020-12/schema "
-                             "or http://json-schema.org/draft-07/schema");
+    tcall_str word = tcall_text_inner_(p);
+    uint8_t i = 0;
+    while (i < 7 &&
+           (tcall_type_words_[i].len != word.len ||
+            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
+        i++;
+    if (i == 7)
+        tcall_sc_no_type_(c, p);
+    else
+        c->types |= (uint8_t)(1 << i);
+}
+
+/* All types of the open schema are there. */
+static void tcall_sc_types_end_(tcall_sc_ *c)
+{
+    if (!c->types)
+        tcall_sc_no_type_(c, c->list);
+    if (!c->full)
+        tcall_sc_mark_(c, tcall_sc_top_(c)->count)->back =
+            c->types & TCALL_SHAPE_ANY;
+}
+
+/* The root's $schema counts from the beginning, wherever it stands. */
+static void tcall_sc_draft_(tcall_sc_ *c, const char *p)
+{
+    int draft = tcall_sc_draft_of_(p);
+    if (draft == c->draft)
+        return;
+    if (c->depth > 1 || draft < 0 || c->dialect) {
+        tcall_sc_refuse_(c, p, "unknown $schema",
+                         "use https://json-schema.org/draft/2020-12/schema "
+                         "or http://json-schema.org/draft-07/schema");
+        return;
+    }
+    c->draft = (uint8_t)draft;
+    c->dialect = c->again = c->syntax.halt = true;
+    c->syntax.error = TCALL_E_SCHEMA;
+}
+
+/* A string or number of a keyword that is known. */
+static void tcall_sc_scalar_(tcall_sc_ *c, const char *p)
+{
+    tcall_match *match;
+    switch (c->on) {
+    case TCALL_ON_PATTERN_:
+        match = (tcall_match *)tcall_sc_take_(c, 1, sizeof *match);
+        tcall_sc_pattern_(c, NULL, p);
+        if (match && !c->full)
+            tcall_sc_pattern_(c, match, p);
+        tcall_sc_row_add_(c, c->on, NULL)->of.match = match;
+        tcall_sc_row_(c)->count = 1;
         break;
-    case TCALL_K_OLD_ID_:
-        if (c->draft != TCALL_DRAFT_4)
-            break; /* fall through */
-    case TCALL_K_ID_:
-        if (c->depth > 1 && *p == '"' && p[1] != '#')
-            c->embedded = key;
+    case TCALL_ON_TYPE_:
+        tcall_sc_type_(c, p);
+        if (tcall_sc_top_(c)->kind != TCALL_ON_TYPE_)
+            tcall_sc_types_end_(c);
         break;
-    case TCALL_K_UNIQUE_:
-        if (*p == 't')
-            tcall_sc_emit_(c, op, p, 0);
+    case TCALL_ON_SCHEMA_: tcall_sc_draft_(c, p); break;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if (c->depth > 1 && p[1] != '#')
+            c->embedded = c->key;
         break;
-    case TCALL_K_REF_: /* its target is found when all nodes are there */
-        tcall_sc_emit_(c, op, p, TCALL_MARKED_);
-        break;
-    default:
-        if (tcall_keywords_[op].begins == '0')
-            tcall_sc_number_(c, op, p);
-        else
-            tcall_sc_emit_(c, op, p, 0);
+    case TCALL_ON_REF_: tcall_sc_row_add_(c, c->on, p); break;
+    default: tcall_sc_number_(c, p);
     }
 }
 
-/* One keyword of the schema that is open; p: its value. */
-static const char *tcall_sc_keyword_(tcall_sc_ *c, const char *key,
-                                     const char *p)
+/* ---- what the recogniser tells ---- */
+
+static tcall_opened_ *tcall_sc_open_(tcall_sc_ *c, uint8_t kind, uint32_t count)
 {
-    tcall_str name = tcall_text_inner_(key);
-    int op = tcall_keyword_of_(name);
-    char begins;
-    if (memchr(name.ptr, '\\', name.len))
-        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
-    if (op == TCALL_K_COUNT_ || !tcall_sc_usable_(c, op, key))
-        return tcall_text_skip_(p);
-    if (op == TCALL_K_REST_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        op = TCALL_K_PREFIX_; /* as it was called then */
-    if (c->count <= c->cap &&
-        tcall_node_child_(c->node, c->open, c->count, op)) {
-        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
-        return tcall_text_skip_(p);
-    }
-    begins = tcall_keywords_[op].begins;
-    if (begins == 's')
-        return tcall_sc_schema_(c, op, p, p);
-    if (begins != '*' && tcall_text_type_(&begins) != tcall_text_type_(p))
-        return tcall_sc_malformed_(c, p, begins);
-    if (tcall_keywords_[op].applies == TCALL_ASSERTS_ || op == TCALL_K_REF_) {
-        tcall_sc_assert_(c, op, key, p);
-        return tcall_text_skip_(p);
-    }
-    if (*p == '[' && !tcall_text_first_(p))
-        tcall_sc_malformed_(c, p, '[');
-    tcall_sc_open_(c, op | TCALL_IS_LIST_, p, 0);
-    if (*p == '{')
-        tcall_sc_index_(c, p);
-    c->kind[c->depth++] = (uint8_t)op;
-    return p + 1;
+    tcall_opened_ *top = &c->open[c->depth++];
+    top->kind = kind;
+    top->rows = 0;
+    top->count = (uint16_t)count;
+    return top;
 }
 
-/* From one bracket or comma to the next, all the way through. */
-static void tcall_sc_outline_(tcall_sc_ *c, const char *p)
+/* Whether the array at p has nothing in it. */
+static bool tcall_sc_is_empty_(const tcall_sc_ *c, const char *p)
 {
-    p = tcall_sc_schema_(c, TCALL_K_ALLOF_, p, p);
-    while (c->depth && c->steps > 0) {
-        int kind = c->kind[c->depth - 1];
-        const char *key = p = tcall_text_next_(p);
-        if (tcall_text_closes_(p)) {
-            c->depth--;
-            if (kind == TCALL_OPEN_)
-                tcall_sc_close_schema_(c);
-            else
-                tcall_sc_close_list_(c);
-            p++;
-            continue;
-        }
-        if (kind == TCALL_OPEN_ || tcall_keywords_[kind].begins == '{')
-            p = tcall_text_value_(key);
-        p = kind == TCALL_OPEN_ ? tcall_sc_keyword_(c, key, p)
-                                : tcall_sc_schema_(c, kind, key, p);
-    }
-}
-
-/* -- $ref ----------------------------------------------------------------- */
-
-/* The element of a list, 0: none. */
-static uint32_t tcall_sc_element_(tcall_sc_ *c, uint32_t list, tcall_str name)
-{
-    uint32_t index = 0, end = tcall_node_after_(c->node, list), i;
-    size_t digit;
-    if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
-        return 0;
-    for (digit = 0; digit < name.len; digit++) {
-        if (!tcall_is_digit_(name.ptr[digit]))
-            return 0;
-        index = index * 10 + (uint32_t)(name.ptr[digit] - '0');
-    }
-    for (i = list + 1; i < end; i = tcall_node_after_(c->node, i))
-        if (!index-- || --c->steps <= 0)
-            return i;
-    return 0;
-}
-
-/* The node that a name of a JSON Pointer leads to: from a list or map to one of
- * its schemas, from a schema to the schema or list of a keyword; 0: none. */
-static uint32_t tcall_sc_follow_(tcall_sc_ *c, uint32_t from, tcall_str name)
-{
-    const tcall_node_ *node = c->node;
-    uint32_t end = tcall_node_after_(node, from), to;
-    tcall_text_bytes_ bytes = tcall_text_bytes_in_(name);
-    int op = tcall_keyword_of_(name);
-    if (node[from].word & TCALL_IS_LIST_)
-        return *tcall_node_at_(c->out, from) == '['
-                   ? tcall_sc_element_(c, from, name)
-                   : tcall_node_find_(c->out, from, from + 1, &bytes,
-                                      &c->steps);
-    if (op == TCALL_K_COUNT_ || op == TCALL_K_REF_ ||
-        tcall_keywords_[op].applies == TCALL_ASSERTS_)
-        return 0;
-    to = tcall_node_child_(node, from, end, op);
-    if (!to && op == TCALL_K_REST_ && c->draft != TCALL_DRAFT_2020)
-        to = tcall_node_child_(node, from, end, TCALL_K_PREFIX_);
-    return to;
-}
-
-/* The schema that the fragment of a URI leads to; false: none. */
-static bool tcall_sc_target_(tcall_sc_ *c, const char *p, uint32_t *schema)
-{
-    const char *value;
-    *schema = 0;
-    while (*p == '/') {
-        char name[TCALL_NAME_MAX_];
-        int len;
+    const char *end = c->out->text + c->out->len;
+    for (p++; p < end && tcall_is_space_(*p);)
         p++;
-        len = tcall_pointer_step_(&p, name);
-        if (len >= 0)
-            *schema =
-                tcall_sc_follow_(c, *schema, tcall_slice_(name, (size_t)len));
-        if (len < 0 || !*schema)
-            return false;
+    return p < end && *p == ']';
+}
+
+/* A schema begins at p; at: the name in front of it, or p; kind: that of a list
+ * it is in, else its keyword and SCHEMA. */
+static tcall_ask_ tcall_sc_schema_(tcall_sc_ *c, uint8_t kind, const char *at,
+                                   const char *p)
+{
+    uint8_t only = kind & TCALL_SCHEMA_ ? kind : TCALL_SCHEMA_;
+    if (*p == '[' &&
+        (kind == TCALL_ON_NEEDED_ || kind == TCALL_ON_DEPENDENCIES_)) {
+        tcall_sc_open_(c, TCALL_ON_REQUIRED_, 0);
+        return TCALL_HEAR_;
     }
-    value = tcall_node_value_(c->out, *schema);
-    return !(c->node[*schema].word & TCALL_IS_LIST_) && *value != '[';
+    if (kind == TCALL_ON_NEEDED_) {
+        tcall_sc_refuse_(c, p, "wrong kind of value", "use an array of names");
+        return TCALL_SKIP_;
+    }
+    if (*p != '{' && *p != 't' && *p != 'f') {
+        tcall_sc_malformed_(c, p, 's');
+        return TCALL_SKIP_;
+    }
+    if (kind == TCALL_ON_PATTERNS_)
+        tcall_sc_pattern_(c, NULL, at);
+    tcall_sc_mark_add_(c, at, *p == 'f' ? 0 : TCALL_SHAPE_ANY);
+    if (*p == '{') {
+        tcall_sc_open_(c, only, c->marks - 1);
+        return TCALL_HEAR_;
+    }
+    tcall_sc_schema_ends_(c, c->marks - 1, only & (TCALL_SCHEMA_ - 1));
+    return TCALL_SKIP_;
+}
+
+/* Whether the open schema has the keyword at hand already. */
+static bool tcall_sc_is_second_(tcall_sc_ *c)
+{
+    const tcall_opened_ *top = tcall_sc_top_(c);
+    const tcall_row *row = tcall_sc_row_(c);
+    uint8_t i;
+    if (c->full)
+        return false;
+    for (i = 0; i < top->rows; i++)
+        if (row[i].on == c->on &&
+            (!i || row[i - 1].on != TCALL_ON_DEPENDENCIES_)) /* made both */
+            return true;
+    return c->on == TCALL_ON_TYPE_ &&
+           tcall_sc_mark_(c, top->count)->back != TCALL_SHAPE_ANY;
+}
+
+/* The value of a keyword that says no more about where it stands. */
+static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
+{
+    switch (c->on) {
+    case TCALL_ON_TYPE_:
+        c->types = 0;
+        c->list = p;
+        if (*p == '[' || *p == '"')
+            break;
+        tcall_sc_no_type_(c, p);
+        tcall_sc_types_end_(c);
+        return TCALL_SKIP_;
+    case TCALL_ON_ID_:
+    case TCALL_ON_OLD_ID_:
+        if (*p != '"' ||
+            (c->on == TCALL_ON_OLD_ID_ && c->draft != TCALL_DRAFT_4))
+            return TCALL_SKIP_;
+        break;
+    case TCALL_ON_UNIQUE_:
+        if (*p == 'f')
+            return TCALL_SKIP_; /* fall through */
+    case TCALL_ON_ENUM_:
+    case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
+    case TCALL_ON_DEPENDENCIES_:
+    case TCALL_ON_NEEDED_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
+            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
+        break;
+    case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
+    default: break;
+    }
+    if (*p != '[' && *p != '{') { /* its end is waited for */
+        c->at = p;
+        return TCALL_HEAR_;
+    }
+    if (tcall_row_has_(c->on)) {
+        if (*p == '[' && tcall_sc_is_empty_(c, p))
+            tcall_sc_malformed_(c, p, '[');
+        tcall_sc_row_add_(c, c->on, NULL)->of.number = c->marks;
+    }
+    tcall_sc_open_(c, c->on, 0);
+    return TCALL_HEAR_;
+}
+
+/* The value of a keyword. */
+static tcall_ask_ tcall_sc_value_(tcall_sc_ *c, const char *p)
+{
+    char begins, begun = *p == '-' || tcall_is_digit_(*p) ? '0'
+                         : *p == 'f'                      ? 't'
+                                                          : *p;
+    if (c->on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        c->on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[c->on];
+    if (tcall_sc_is_second_(c))
+        tcall_sc_refuse_(c, c->key, "keyword given twice", "keep one");
+    else if (begins == 's')
+        return tcall_sc_schema_(c, c->on | TCALL_SCHEMA_, p, p);
+    else if (begins != '*' && begins != begun)
+        tcall_sc_malformed_(c, p, begins);
+    else
+        return tcall_sc_part_(c, p);
+    return TCALL_SKIP_;
+}
+
+/* Whether the keyword at hand can be used here, and refuses it if not. A
+ * keyword of another draft was meant by whoever wrote it. */
+static bool tcall_sc_usable_(tcall_sc_ *c)
+{
+    bool known = tcall_sc_knows_(c, c->on);
+    if (tcall_keyword_begins_[c->on] == '!')
+        tcall_sc_refuse_(c, c->key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, c->key, "keyword of another draft",
+                         "name its draft in $schema");
+    return known && tcall_keyword_begins_[c->on] != '!';
+}
+
+static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
+                           bool last)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    tcall_str word = tcall_slice_(name, len);
+    if (!c->piece)
+        c->key = s->from;
+    else if (last)
+        word = tcall_text_inner_(c->key);
+    c->piece = !last;
+    if (!last || !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_))
+        return true;
+    if (memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, c->key, "keyword with escapes", "write it plainly");
+    c->on = tcall_keyword_of_(word);
+    return c->on && tcall_sc_usable_(c);
+}
+
+static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    const char *at = s->from;
+    uint8_t kind = c->depth ? tcall_sc_top_(c)->kind : (uint8_t)TCALL_SCHEMA_;
+    if (!c->depth)
+        return tcall_sc_schema_(c, kind, at, at);
+    if (kind & TCALL_SCHEMA_)
+        return tcall_sc_value_(c, at);
+    if (kind == TCALL_ON_REQUIRED_) {
+        tcall_sc_top_(c)->count++;
+        if (first != '"')
+            tcall_sc_malformed_(c, at, '"');
+        return TCALL_SKIP_;
+    }
+    if (kind == TCALL_ON_TYPE_) {
+        c->at = first == '"' ? at : NULL;
+        if (!c->at)
+            tcall_sc_no_type_(c, at);
+        return c->at ? TCALL_HEAR_ : TCALL_SKIP_;
+    }
+    return tcall_sc_schema_(
+        c, kind, tcall_keyword_begins_[kind] == '{' ? c->key : at, at);
+}
+
+/* A number comes in one piece, for the whole text is there. */
+static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
+}
+
+static void tcall_sc_end_(tcall_syntax_ *s)
+{
+    tcall_sc_ *c = (tcall_sc_ *)s;
+    tcall_opened_ top;
+    const char *at = c->at;
+    c->at = NULL;
+    if (at) {
+        tcall_sc_scalar_(c, at);
+        return;
+    }
+    top = *tcall_sc_top_(c);
+    c->depth--;
+    if (top.kind & TCALL_SCHEMA_) {
+        tcall_sc_rows_(c, top.count, top.rows);
+        tcall_sc_schema_ends_(c, top.count, top.kind & (TCALL_SCHEMA_ - 1));
+    } else if (top.kind == TCALL_ON_TYPE_) {
+        tcall_sc_types_end_(c);
+    } else if (tcall_row_has_(top.kind)) {
+        tcall_sc_list_ends_(c, top.kind, top.count);
+    } else if (tcall_sc_top_(c)->kind & TCALL_SCHEMA_) {
+        tcall_sc_row_(c)->count = top.count; /* required */
+    }
+}
+
+/* ---- $ref ---- */
+
+static tcall_sc_spot_ *tcall_sc_mark_of_(const tcall_sc_ *c,
+                                         const tcall_node *node)
+{
+    return tcall_sc_mark_(c, (uint32_t)(node->digits | node->flags << 8));
+}
+
+/* The index that a name of a pointer is in an array, or NO_MEMBER. */
+static uint16_t tcall_index_of_(tcall_str name)
+{
+    uint32_t index = 0;
+    size_t i;
+    if (!name.len || name.len > 5 || (*name.ptr == '0' && name.len > 1))
+        return TCALL_NO_MEMBER_;
+    for (i = 0; i < name.len; i++) {
+        if (!tcall_is_digit_(name.ptr[i]))
+            return TCALL_NO_MEMBER_;
+        index = index * 10 + (uint32_t)(name.ptr[i] - '0');
+    }
+    return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
+}
+
+/* The node of a row that a name of a pointer leads to, or NULL. */
+static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
+{
+    bool named = tcall_keyword_begins_[row->on] == '{';
+    uint16_t i = named ? 0 : tcall_index_of_(name);
+    if (row->on == TCALL_ON_PATTERNS_)
+        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+            i++;
+    else if (named)
+        i = tcall_member_named_(row, tcall_text_bytes_in_(name));
+    return tcall_row_node_(row, i);
+}
+
+/* The row that a name of a pointer leads to, or NULL. */
+static const tcall_row *
+tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
+{
+    uint8_t on = tcall_keyword_of_(name), other = on;
+    const tcall_row *row = node->rows, *found = NULL;
+    if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
+        other = TCALL_ON_PREFIX_;
+    if (on == TCALL_ON_DEPENDENCIES_)
+        on = other = TCALL_ON_DEPENDENT_;
+    if (!on || on == TCALL_ON_REF_ || !tcall_row_has_(on))
+        return NULL;
+    for (; row && !found; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1)
+        if (row->on == on || row->on == other)
+            found = row;
+    return found;
+}
+
+/* The node that the fragment of a URI leads to, or NULL. */
+static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
+{
+    const tcall_node *node = c->out->root;
+    const tcall_row *row = NULL;
+    while (*p == '/') {
+        char bytes[TCALL_NAME_MAX_];
+        bool list = row != NULL;
+        int len;
+        tcall_str name;
+        p++;
+        len = tcall_pointer_step_(&p, bytes);
+        if (len < 0 || !node)
+            return NULL;
+        name = tcall_slice_(bytes, (size_t)len);
+        row = list ? row : tcall_sc_row_named_(c, node, name);
+        if (row && !list && tcall_keyword_begins_[row->on] != 's')
+            continue;
+        node = list  ? tcall_row_named_(row, name)
+               : row ? tcall_row_node_(row, 0)
+                     : NULL;
+        row = NULL;
+    }
+    return row ? NULL : node;
 }
 
 /* Finds the schema that a $ref means. */
-static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
+static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
 {
-    const char *at = c->text + (ref->word >> TCALL_AT_), *p = at + 2;
-    uint32_t schema;
+    const char *at = row->of.text, *p = at + 2;
+    const tcall_node *node = NULL;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
@@ -12312,112 +14232,310 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_node_ *ref)
     if (at[1] != '#' || (*p != '"' && *p != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-    else if (!tcall_sc_target_(c, p, &schema))
+    else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    else
-        ref->arg = schema | TCALL_MARKED_;
+    row->of.node = node;
+    row->count = 1;
     c->steps--;
 }
 
-/* The first $ref that applies to the same value as the schema at i, directly
- * or through anyOf, if and the like, and that is marked; 0: none. */
-static uint32_t tcall_sc_marked_(tcall_sc_ *c, uint32_t i)
+static void tcall_sc_refs_(tcall_sc_ *c)
 {
-    uint32_t end = tcall_node_after_(c->node, i);
-    for (i++; i < end && --c->steps > 0;) {
-        int op = tcall_node_op_(&c->node[i]);
-        bool same = op == TCALL_K_THEN_ || op == TCALL_K_ELSE_ ||
-                    (op < TCALL_K_COUNT_ &&
-                     tcall_keywords_[op].applies <= TCALL_TO_PRESENT_);
-        if (op == TCALL_K_REF_ && c->node[i].arg & TCALL_MARKED_)
-            return i;
-        i = same ? i + 1 : tcall_node_after_(c->node, i);
+    uint32_t i;
+    for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_node *node = (const tcall_node *)tcall_sc_mark_(c, i)->made;
+        const tcall_row *row = node->rows;
+        if (row && row->on == TCALL_ON_ALLOF_)
+            row = tcall_row_next_(row);
+        if (row && row->on == TCALL_ON_REF_)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
     }
-    return 0;
 }
 
-/* Finds what $refs mean, and refuses those that lead back to themselves without
- * going into the value: no check would ever end. Each is marked until all that
- * it leads to are known to end. */
-TCALL_NOINLINE_ static void tcall_sc_refs_(tcall_sc_ *c)
+/* ---- how many frames ---- */
+
+#define TCALL_OPEN_ 0xFFFF /* its frames are being counted */
+
+/* Refuses schemas that lead back to themselves without going into the value: no
+ * check would ever end. Tells of the last of the $refs that do. */
+static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
+                             const tcall_sc_spot_ *to)
 {
-    uint32_t i, left;
-    bool more;
-    for (i = 0; i < c->count && c->steps > 0; i = tcall_node_into_(c->node, i))
-        if (tcall_node_op_(&c->node[i]) == TCALL_K_REF_)
-            tcall_sc_resolve_(c, &c->node[i]);
-    do {
-        more = false;
-        left = 0;
-        for (i = 0; i < c->count && !c->out->reason;
-             i = tcall_node_into_(c->node, i)) {
-            tcall_node_ *ref = &c->node[i];
-            if (tcall_node_op_(ref) != TCALL_K_REF_ || ref->arg < TCALL_MARKED_)
-                continue;
-            if (tcall_sc_marked_(c, ref->arg & TCALL_SPAN_)) {
-                left = i;
-            } else {
-                ref->arg &= TCALL_SPAN_;
-                more = true;
-            }
+    const char *last = NULL;
+    for (;;) {
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, from);
+        const char *at = mark->at, *ref;
+        at = *at == '"' ? tcall_text_value_(at) : at;
+        ref = tcall_text_get_(at, "$ref");
+        last = ref && (!last || ref > last) ? ref : last;
+        if (mark == to)
+            break;
+        from = mark->back;
+    }
+    tcall_sc_refuse_(c, last, "$ref that leads to itself",
+                     "let it go through properties or items");
+}
+
+/* Adds the frames of the schemas that a row brings for the same value. Returns
+ * the mark of one that has to be counted before, or NULL. */
+static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
+                                           uint16_t from, uint32_t *frames)
+{
+    /* of groups */
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    uint16_t i;
+    *frames += own[row->on];
+    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
+        const tcall_node *node = tcall_row_node_(row, i);
+        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
+        if (!mark)
+            continue;
+        if (!mark->span)
+            return mark;
+        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+            tcall_sc_circle_(c, from, mark);
+        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
+    }
+    return NULL;
+}
+
+/* Counts the frames of one schema. */
+static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
+{
+    uint16_t i = from;
+    for (;;) {
+        tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
+        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        uint32_t frames = 1;
+        mark->span = TCALL_OPEN_;
+        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
+             row = tcall_row_next_(row))
+            first = tcall_sc_count_row_(c, row, i, &frames);
+        if (first) {
+            first->back = i;
+            i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
+            continue;
         }
-    } while (more && left && c->steps > 0);
-    if (left && !c->out->reason && c->steps > 0)
-        tcall_sc_refuse_(c, tcall_node_at_(c->out, left),
-                         "$ref that leads to itself",
-                         "let it go through properties or items");
+        mark->span =
+            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
+        if (i == from)
+            return;
+        i = mark->back;
+    }
 }
 
-/* -- Entry ---------------------------------------------------------------- */
-
-/* The root's $schema counts from the beginning, wherever it stands. */
-static void tcall_sc_run_(tcall_sc_ *c)
+/* Counts the frames of all schemas, and refuses those with too many. */
+static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    const char *root = tcall_text_space_(c->text);
-    const char *dialect = tcall_text_get_(root, "$schema");
-    int draft = dialect ? tcall_sc_draft_of_(dialect) : -1;
-    if (draft >= 0)
-        c->draft = draft;
-    tcall_sc_outline_(c, root);
-    if (c->count > TCALL_SPAN_)
-        tcall_sc_refuse_(c, root, "too many keywords", "split the schema");
-    if (c->count <= c->cap && c->steps > 0)
-        tcall_sc_refs_(c);
-    if (c->steps <= 0 && !c->out->reason)
-        tcall_sc_refuse_(c, root, "too many steps to compile",
-                         "use fewer $refs that lead to each other");
+    uint32_t i;
+    for (i = 0; i < c->marks; i++)
+        tcall_sc_mark_(c, i)->span = 0;
+    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
+        if (!mark->span)
+            tcall_sc_count_(c, (uint16_t)i);
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+            tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
+                             "use fewer");
+        if (c->out->width < mark->span)
+            c->out->width = mark->span;
+    }
 }
 
-/* Compiles text that is one JSON value. Apart from the scan that comes first,
- * so that not both need their stack at the same time. */
-TCALL_NOINLINE_ static int tcall_sc_compile_(tcall_schema *out, void *mem,
-                                             size_t size,
-                                             const tcall_author_ *author)
+/* ---- names ---- */
+
+/* Notes the lengths of the names of properties, and marks those that are
+ * required: mostly all that are. */
+static void tcall_sc_members_(tcall_node *node)
 {
-    size_t pad = (0 - (size_t)(uintptr_t)mem) & 3;
+    tcall_row *row =
+        (tcall_row *)(uintptr_t)tcall_row_of_(node, TCALL_ON_REQUIRED_);
+    const tcall_row *list = tcall_row_of_(node, TCALL_ON_PROPERTIES_);
+    tcall_member *members;
+    const char *name;
+    uint16_t i;
+    if (!list)
+        return;
+    members = (tcall_member *)(uintptr_t)list->of.members;
+    for (i = 0; i < list->count; i++) {
+        tcall_str plain = tcall_text_inner_(members[i].name);
+        if (plain.len + 2 <= UINT8_MAX && !memchr(plain.ptr, '\\', plain.len))
+            members[i].node.digits = (uint8_t)(plain.len + 2);
+    }
+    if (list == node->rows && !tcall_row_of_(node, TCALL_ON_PATTERNS_) &&
+        !tcall_row_of_(node, TCALL_ON_NAMES_))
+        node->flags |= TCALL_NODE_FIELDS_;
+    if (!row)
+        return;
+    row->flags |= TCALL_ROW_MUSTS_;
+    for (i = 0, name = tcall_text_next_(row->of.text + 1); *name == '"';
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        i = tcall_member_of_(list, i, name, 0);
+        if (i < list->count)
+            members[i].node.flags |= TCALL_NODE_MUST_;
+        else /* those that came are counted: see tcall_frame_.met */
+            row->flags &= (uint8_t)~TCALL_ROW_MUSTS_;
+        i = (uint16_t)(i < list->count ? i + 1 : 0);
+    }
+}
+
+/* ---- all nodes are there ---- */
+
+static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
+{
+    return (tcall_node *)(uintptr_t)tcall_sc_mark_(c, i)->made;
+}
+
+/* The nodes are all there. */
+TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
+{
+    uint32_t i;
+    tcall_sc_refs_(c);
+    if (c->out->reason || c->steps <= 0)
+        return;
+    tcall_sc_measure_(c);
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        node->digits = node->flags = 0;
+        if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
+            node->rows = NULL;
+    }
+    for (i = 0; i < c->marks; i++)
+        tcall_sc_members_(tcall_sc_made_(c, i));
+}
+
+/* ---- moving ---- */
+
+static const void *tcall_moved_(const void *from, size_t by)
+{
+    return from ? (const char *)from + by : NULL;
+}
+
+static void tcall_row_move_(tcall_row *row, size_t by)
+{
+    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
+    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
+    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
+                                           : tcall_row_has_(row->on);
+    uint16_t i;
+    for (i = 0; i < row->count; i++)
+        if (has == TCALL_HAS_LIST_)
+            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
+        else if (has == TCALL_HAS_MATCHES_)
+            match[i].program = tcall_moved_(match[i].program, by);
+    if (has != TCALL_HAS_NONE_)
+        row->of.text = (const char *)tcall_moved_(row->of.text, by);
+}
+
+/* Moves the nodes to the end of the memory, and what points at them. Returns
+ * where they begin. */
+static size_t tcall_sc_move_(tcall_sc_ *c)
+{
+    size_t by = c->size - c->low;
+    uint32_t i;
+    for (i = 0; i < c->marks; i++) {
+        tcall_node *node = tcall_sc_made_(c, i);
+        const tcall_row *row = node->rows;
+        for (; row; row = tcall_row_next_(row))
+            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
+        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
+    }
+    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
+    memmove(c->mem + by, c->mem, c->low);
+    return by;
+}
+
+/* ---- entry ---- */
+
+static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
+    tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
+
+/* Reads the text, all that is in the compiler but how to compile forgotten.
+ * Returns what is wrong with it as JSON. */
+static int tcall_sc_read_(tcall_sc_ *c)
+{
+    tcall_str text = tcall_slice_(c->out->text, c->out->len);
+    size_t eaten;
+    c->full = c->again = c->piece = false;
+    c->need = c->low = c->rows = c->marks = c->later = 0;
+    c->steps = TOOLCALL_MAX_STEPS;
+    c->embedded = c->at = NULL;
+    c->depth = 0;
+    c->out->reason = c->out->remedy = NULL;
+    tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
+    eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
+    tcall_syntax_feed_(&c->syntax, text.ptr + eaten, text.len - eaten);
+    return tcall_syntax_end_(&c->syntax);
+}
+
+/* Reads once; again for the draft that the root names, and again to tell its
+ * faults. */
+static int tcall_sc_run_(tcall_sc_ *c)
+{
+    int r = tcall_sc_read_(c);
+    if (c->again)
+        r = tcall_sc_read_(c);
+    for (;;) {
+        if (r < 0)
+            return r;
+        if (!c->full)
+            tcall_sc_finish_(c);
+        if (c->steps <= 0 && !c->out->reason)
+            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                             "too many steps to compile",
+                             "use fewer $refs that lead to each other");
+        if (!c->out->reason || c->tells || !c->author->tell)
+            return TCALL_OK;
+        c->tells = true;
+        r = tcall_sc_read_(c);
+    }
+}
+
+/* Compiles into memory; end: the nodes are moved to its end. */
+static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
+                             const tcall_author_ *author, bool end)
+{
+    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
     tcall_sc_ c;
+    int r;
     memset(&c, 0, sizeof c);
     c.out = out;
     c.author = author;
-    c.text = out->text;
+    c.draft = (uint8_t)author->draft;
     if (mem && size > pad) {
-        const size_t most = TCALL_SIZE_(TCALL_SPAN_);
-        size = (size - pad) / sizeof *c.node;
-        c.cap = (uint32_t)(size < most ? size : most);
-        c.node = (tcall_node_ *)(void *)((char *)mem + pad);
+        c.size =
+            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
+        c.mem = (char *)mem + pad;
     }
-    c.steps = TOOLCALL_MAX_STEPS;
-    c.draft = (int)author->draft;
-    out->program = c.node;
-    tcall_sc_run_(&c);
-    out->need = c.count * sizeof *c.node + pad;
-    if (out->reason)
-        return TCALL_E_SCHEMA;
-    if (c.count > c.cap)
-        return TCALL_E_MEMORY;
-    out->nodes = c.count; /* only now: nothing is checked against the rest */
-    return (int)out->need;
+    r = tcall_sc_run_(&c);
+    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
+    out->used = c.low + pad;
+    if (out->reason || c.full || r < 0)
+        out->root = NULL; /* nothing is checked against the rest */
+    else if (end)
+        out->used = size - pad - tcall_sc_move_(&c);
+    return r < 0         ? r
+           : out->reason ? TCALL_E_SCHEMA
+           : c.full      ? TCALL_E_MEMORY
+                         : (int)out->used;
+}
+
+static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
+                           size_t size, const tcall_author_ *author, bool end)
+{
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    out->text = text.ptr;
+    out->len = text.len;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_compile_(out, mem, size, author, end);
+    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
+        return r;
+    memset(out, 0, sizeof *out);
+    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    return TCALL_E_SCHEMA;
 }
 
 /* Compiles a schema as its author wants it. */
@@ -12425,16 +14543,16 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    int r = tcall_scan_whole_(text);
-    memset(out, 0, sizeof *out);
-    if (r == TCALL_OK && text.len >= TCALL_SIZE_(0xFFFFFF))
-        r = TCALL_E_LIMIT;
-    if (r < 0) {
-        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-        return TCALL_E_SCHEMA;
-    }
-    out->text = text.ptr;
-    return tcall_sc_compile_(out, mem, size, author);
+    return tcall_sc_start_(out, text, mem, size, author, false);
+}
+
+/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
+ * the bytes there. */
+TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
+                                            void *mem, size_t size)
+{
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
+    return tcall_sc_start_(out, text, mem, size, &nobody, true);
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
@@ -12444,1279 +14562,301 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
-#endif /* TOOLCALL_NO_SCHEMA */
-
 /* ==========================================================================
- * >>schema_check: values against a schema
- *
- * Checking is one loop over a stack of small frames, one per schema that is at
- * work on a value. Each turn looks at the next node of the top frame: an
- * assertion is decided at once, a schema is applied to the next value that it
- * is for, which may push a frame; what that says is counted or is an error. The
- * members of an object and the elements of an array are gone through once, each
- * with all that is for it.
- * Quiet frames (in anyOf, not, if ...) stop at the first error and report none.
- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* A schema at work on a value. */
-typedef struct tcall_ev_frame_ {
-    uint8_t flags;
-    uint8_t type;      /* of the value, as the schema sees it */
-    uint8_t holding;   /* anyOf, oneOf: how many hold, 2: several */
-    uint32_t schema;   /* its node */
-    uint32_t pc;       /* the keyword that is at work */
-    uint32_t tok;      /* the value */
-    uint32_t cur;      /* the value that pc was applied to last, or NEVER */
-    uint32_t met;      /* required properties that were met */
-    uint32_t required; /* the list of their names, or 0 */
-    union {
-        struct {              /* of a keyword that asks */
-            uint32_t branch;  /* the schema that decides: then, one of anyOf */
-            uint32_t reached; /* how far that came */
-            uint32_t matches; /* contains: how many elements match */
-        } ask;
-        struct {            /* of all that are for members or elements */
-            uint32_t at;    /* the schema applied to cur last, or 0 */
-            uint32_t first; /* properties or prefixItems */
-            uint32_t next;  /* what comes after the one that was found last */
-            uint32_t patterns; /* patternProperties */
-            uint32_t others;   /* additionalProperties, items */
-        } walk;
-    } by;
-} tcall_ev_frame_;
-
-enum {
-    TCALL_F_BAD_ = 1,
-    TCALL_F_QUIET_ = 2,   /* stop at the first error, report none */
-    TCALL_F_STRICT_ = 4,  /* no coercion */
-    TCALL_F_DRY_ = 8,     /* coerce, but mark nothing */
-    TCALL_F_ALIKE_ = 14,  /* what a schema hands down */
-    TCALL_F_TEST_ = 6,    /* what it hands down to ask a question */
-    TCALL_F_RETRY_ = 16,  /* choices: once more, with coercion */
-    TCALL_F_LAST_ = 32,   /* the branch is at work and decides */
-    TCALL_F_ABSENT_ = 64, /* the null at cur may count as absent */
-    TCALL_F_WALKED_ = 128 /* members or elements have been checked */
-};
-
-/* No answer yet: a frame is at work on it. */
-#define TCALL_PUSHED_ (-1)
-
-typedef struct tcall_ev_ {
-    const tcall_schema *s;
-    const tcall_node_ *program;
-    tcall_check *check;
-    const char *text; /* of the value */
-    tcall_tok_ *tok;  /* the value's own is the first */
-    tcall_ev_frame_ *frame;
-    size_t pad, size; /* of the scratch memory */
-    uint32_t depth;   /* frames */
-    int32_t steps;
-    int error;
-    uint32_t progress; /* of the last error, reported or not: its token, and
-                        * what failed was not the type */
-    uint32_t num_tok;  /* the token that num was read from */
-    tcall_num_ num;
-} tcall_ev_;
-
-static tcall_str tcall_ev_of_(const tcall_ev_ *e, uint32_t tok)
-{
-    return tcall_tok_str_(e->text, &e->tok[tok]);
-}
-
-static unsigned tcall_ev_kind_(const tcall_ev_ *e, uint32_t tok)
-{
-    return (unsigned)e->tok[tok].type & TCALL_TYPE_;
-}
-
-static uint32_t tcall_ev_after_(const tcall_ev_ *e, uint32_t tok)
-{
-    return tok + (uint32_t)e->tok[tok].span;
-}
-
-/* The number at hand, read once for all keywords that look at it. */
-static const tcall_num_ *tcall_ev_num_(tcall_ev_ *e, uint32_t tok)
-{
-    if (e->num_tok != tok)
-        e->num = tcall_num_read_(tcall_ev_of_(e, tok));
-    e->num_tok = tok;
-    return &e->num;
-}
-
-/* Notes an error, unless the flags are those of a question. */
-static void tcall_ev_error_(tcall_ev_ *e, unsigned flags,
-                            tcall_validation_error error)
-{
-    tcall_check *check = e->check;
-    bool typed =
-        error.keyword == TCALL_K_TYPE_ || error.keyword == TCALL_K_NEVER_;
-    e->progress = 2 * error.tok + !typed;
-    if (flags & TCALL_F_QUIET_)
-        return;
-    if (check->errors && check->error_count < check->error_cap)
-        check->errors[check->error_count] = error;
-    check->error_count++;
-}
-
-static tcall_validation_error tcall_ev_wrong_(uint32_t tok, int keyword,
-                                              uint32_t node, uint32_t count)
-{
-    tcall_validation_error error;
-    error.tok = tok;
-    error.node = node;
-    error.count = count;
-    error.keyword = (uint32_t)keyword;
-    return error;
-}
-
-/* The frame's value fails at a node. */
-static void tcall_ev_fails_(tcall_ev_ *e, tcall_ev_frame_ *f, uint32_t node,
-                            uint32_t count)
-{
-    int op = tcall_node_op_(&e->program[node]);
-    tcall_ev_error_(e, f->flags, tcall_ev_wrong_(f->tok, op, node, count));
-    f->flags |= TCALL_F_BAD_;
-}
-
-/* Whether a frame is done: it failed, and nobody asks for what else is wrong.
- */
-static bool tcall_ev_over_(const tcall_ev_frame_ *f)
-{
-    const unsigned both = TCALL_F_BAD_ | TCALL_F_QUIET_;
-    return (f->flags & both) == both;
-}
-
-/* Scratch above the frames. NULL, with the error, when there is too little. */
-static void *tcall_ev_scratch_(tcall_ev_ *e, size_t size)
-{
-    size_t frames = e->pad + e->depth * sizeof *e->frame;
-    if (e->check->need < frames + size)
-        e->check->need = frames + size;
-    if (frames + size <= e->size)
-        return (char *)e->check->memory + frames;
-    if (!e->error)
-        e->error = TCALL_E_MEMORY;
-    return NULL;
-}
-
-TCALL_NOINLINE_ static bool tcall_ev_match_(tcall_ev_ *e, uint32_t node,
-                                            uint32_t tok)
-{
-#ifndef TOOLCALL_NO_PATTERN
-    tcall_str text = tcall_ev_of_(e, tok);
-    tcall_pattern pattern;
-    tcall_search search;
-    uint32_t len = (uint32_t)text.len, states;
-    memset(&pattern, 0, sizeof pattern);
-    memset(&search, 0, sizeof search);
-    pattern.program = &e->program[node + 1];
-    pattern.count = tcall_node_after_(e->program, node) - node - 1;
-    pattern.states = pattern.program[pattern.count - 1].word >> TCALL_RE_VALUE_;
-    search.memory = tcall_ev_scratch_(e, e->s->search);
-    /* each character costs as much as the pattern is large */
-    states = 1 + pattern.states / 16;
-    e->steps = len < TOOLCALL_MAX_STEPS / states
-                   ? e->steps - (int32_t)((len + 1) * states)
-                   : -1;
-    if (search.memory && e->steps >= 0)
-        return tcall_pattern_find(&pattern, &search, text, true) != NULL;
-#else
-    (void)e, (void)node, (void)tok;
-#endif
-    return false;
-}
-
-static uint32_t tcall_ev_end_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    return tcall_node_after_(e->program, f->schema);
-}
-
-/* Whether the frame's object has the member that a node names. The search
- * begins at *key, after the one that was found last. */
-static bool tcall_ev_find_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           uint32_t node, uint32_t *key)
-{
-    uint32_t first = f->tok + 1, end = tcall_ev_after_(e, f->tok), from = *key;
-    bool found = false;
-    if (first == end)
-        return false;
-    do {
-        tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, *key));
-        found = --e->steps >= 0 && tcall_node_named_(e->s, node, &name);
-        *key = tcall_ev_after_(e, *key + 1);
-        if (*key == end)
-            *key = first;
-    } while (!found && e->steps >= 0 && *key != from);
-    return found;
-}
-
-/* Is the value like the JSON text at p, but for what is within them? type: what
- * the value counts as. */
-static bool tcall_ev_alike_(tcall_ev_ *e, uint32_t tok, unsigned type,
-                            const char *p)
-{
-    tcall_str s = tcall_ev_of_(e, tok);
-    tcall_num_ n;
-    if (--e->steps < 0 || tcall_text_type_(p) != type)
-        return false;
-    if (type == TCALL_STRING)
-        return tcall_text_same_(p, s);
-    if (type != TCALL_NUMBER)
-        return type >= TCALL_ARRAY || *p == (*s.ptr | 0x20);
-    n = tcall_num_read_(tcall_text_verbatim_(p));
-    return tcall_num_compare_(tcall_ev_num_(e, tok), &n) == 0;
-}
-
-/* Is the value equal to the JSON text at p? While they are compared the mark of
- * a container says where in that text its like begins. */
-static bool tcall_ev_is_(tcall_ev_ *e, uint32_t tok, unsigned type,
-                         const char *p)
-{
-    uint32_t i = tok, end;
-    bool same;
-    if (*p == '"')
-        return type == TCALL_STRING &&
-               tcall_text_same_(p, tcall_ev_of_(e, tok));
-    same = tcall_ev_alike_(e, tok, type, p);
-    for (end = tcall_ev_after_(e, tok); i < end; i++) {
-        unsigned kind = tcall_ev_kind_(e, i), object = kind - TCALL_ARRAY;
-        uint32_t x = i + 1 + object, stop = tcall_ev_after_(e, i);
-        const char *all, *y, *next;
-        bool closes;
-        if (kind < TCALL_ARRAY)
-            continue;
-        all = p + e->tok[i].mark;
-        e->tok[i].mark = TCALL_MARK_NONE_;
-        for (next = all + 1; same; x = tcall_ev_after_(e, x) + object) {
-            y = next = tcall_text_next_(next);
-            closes = tcall_text_closes_(y);
-            same = closes == (x >= stop);
-            if (closes || !same)
-                break;
-            if (object) {
-                next = tcall_text_value_(y);
-                y = tcall_text_member_(all, tcall_ev_of_(e, x - 1));
-                y = y ? tcall_text_value_(y) : all;
-                e->steps -= (int32_t)(y - all) / 16;
-            }
-            same = y > all && tcall_ev_alike_(e, x, tcall_ev_kind_(e, x), y);
-            if (same && tcall_ev_kind_(e, x) >= TCALL_ARRAY)
-                e->tok[x].mark = (int)(y - p);
-            next = tcall_text_skip_(next);
-        }
-    }
-    return same;
-}
-
-static bool tcall_ev_enum_(tcall_ev_ *e, const tcall_ev_frame_ *f,
-                           const char *p)
-{
-    const char *next = tcall_text_next_(p + 1);
-    while (*next != ']' && e->steps >= 0) {
-        p = next;
-        if (tcall_ev_is_(e, f->tok, f->type, p))
-            return true;
-        next = tcall_text_next_(tcall_text_skip_(p));
-        e->steps -= 1 + (int32_t)((next - p) / 16);
-    }
-    return false;
-}
-
-/* A hash that equal values share: the sum of those of all scalars and names
- * within, whatever their order. */
-static uint32_t tcall_ev_hash_(tcall_ev_ *e, uint32_t tok)
-{
-    uint32_t sum = 0, end = tcall_ev_after_(e, tok), i;
-    for (i = tok; i < end; i++) {
-        uint32_t hash = tcall_ev_kind_(e, i) + 1;
-        tcall_num_ n;
-        const char *digit;
-        if (hash > TCALL_ARRAY) { /* 1 and [1] differ */
-            sum += hash;
-        } else if (hash != TCALL_NUMBER + 1) {
-            sum += tcall_hash_more_(hash, tcall_ev_of_(e, i));
-        } else { /* 1 and 1.0 do not */
-            n = tcall_num_read_(tcall_ev_of_(e, i));
-            hash += (uint32_t)(n.top * 4 + n.sign);
-            for (digit = n.first; digit && digit <= n.last;)
-                hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
-            sum += n.sign ? hash * 2654435769u : 1;
-        }
-    }
-    return sum;
-}
-
-/* A slot of the hash table of elements; element 0: free. */
-typedef struct tcall_ev_slot_ {
-    uint32_t hash, element;
-} tcall_ev_slot_;
-
-/* Whether two elements are equal. One is written into the scratch memory that
- * begins at text, after the hash table. */
-static bool tcall_ev_equal_(tcall_ev_ *e, uint32_t a, uint32_t b, char *text)
-{
-    char *table = (char *)tcall_ev_scratch_(e, 0);
-    tcall_writer w;
-    tcall_writer_init(&w, text,
-                      (size_t)((char *)e->check->memory + e->size - text));
-    tcall_write_tree_(&w, tcall_tree_cursor_(e->text, &e->tok[a]));
-    tcall_write_char_(&w, ' '); /* where a number ends */
-    e->steps -= (int32_t)(w.len / 16);
-    return tcall_ev_scratch_(e, (size_t)(text - table) + w.len) &&
-           tcall_ev_is_(e, b, tcall_ev_kind_(e, b), text);
-}
-
-/* The elements go into a hash table one after the other; only those that hash
- * alike are compared. Returns the second of two that are equal, 0: none. */
-static uint32_t tcall_ev_repeated_(tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), slots = 1, i, hash, k;
-    tcall_ev_slot_ *table;
-    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i))
-        slots += 2;
-    table = (tcall_ev_slot_ *)tcall_ev_scratch_(e, slots * sizeof *table);
-    if (!table)
-        return 0;
-    memset(table, 0, slots * sizeof *table);
-    for (i = f->tok + 1; i < end; i = tcall_ev_after_(e, i)) {
-        hash = tcall_ev_hash_(e, i);
-        for (k = hash % slots; table[k].element; k = (k + 1) % slots)
-            if (--e->steps < 0 || e->error ||
-                (table[k].hash == hash &&
-                 tcall_ev_equal_(e, i, table[k].element,
-                                 (char *)(table + slots))))
-                return i;
-        table[k].hash = hash;
-        table[k].element = i;
-        e->steps--;
-    }
-    return 0;
-}
-
-/* Both are scaled so that the divisor is an integer; then the remainder is
- * carried through the digits. */
-static bool tcall_ev_multiple_(const tcall_num_ *n, const tcall_num_ *by)
-{
-    const char *p = n->first;
-    int digits = tcall_num_digits_(by), left = n->top - by->top + digits;
-    uint32_t m = tcall_num_digits_value_(by, digits), rest = 0;
-    if (!n->sign || left < tcall_num_digits_(n))
-        return !n->sign;
-    for (; left > 0; left--)
-        rest = (rest * 10 + (uint32_t)tcall_num_digit_(n, &p)) % m;
-    return rest == 0;
-}
-
-TCALL_NOINLINE_ static bool tcall_ev_bound_(tcall_ev_ *e,
-                                            const tcall_ev_frame_ *f, int op)
-{
-    const tcall_num_ *n = tcall_ev_num_(e, f->tok);
-    tcall_num_ bound = tcall_num_read_(
-        tcall_slice_(tcall_node_at_(e->s, f->pc), e->program[f->pc].arg));
-    int order;
-    if (op == TCALL_K_MULTIPLE_)
-        return tcall_ev_multiple_(n, &bound);
-    order = tcall_num_compare_(n, &bound);
-    if (tcall_keywords_[op].bound == TCALL_AT_MOST_)
-        order = -order;
-    if (op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_)
-        return order > 0;
-    return order >= 0;
-}
-
-/* The characters of a string, the elements of an array or the members of an
- * object. */
-static uint32_t tcall_ev_length_(const tcall_ev_ *e, const tcall_ev_frame_ *f)
-{
-    tcall_str s = tcall_ev_of_(e, f->tok);
-    uint32_t count = 0;
-    size_t i;
-    if (f->type != TCALL_STRING)
-        return (uint32_t)tcall_tree_count_(
-            tcall_tree_cursor_(e->text, &e->tok[f->tok]));
-    for (i = 0; i < s.len; i++)
-        count += ((unsigned char)s.ptr[i] & 0xC0) != 0x80;
-    return count;
-}
-
-/* Whether the length is within a limit; if not, *length is what it is. */
-static bool tcall_ev_within_(const tcall_ev_ *e, const tcall_ev_frame_ *f,
-                             int op, uint32_t *length)
-{
-    bool most = tcall_keywords_[op].bound == TCALL_AT_MOST_;
-    uint32_t limit = e->program[f->pc].arg;
-    if (f->type == TCALL_STRING) {
-        /* characters have up to 4 bytes: often there is no need to count */
-        size_t bytes = tcall_ev_of_(e, f->tok).len;
-        if (most ? bytes <= limit : bytes / 4 >= limit)
-            return true;
-    }
-    *length = tcall_ev_length_(e, f);
-    return most ? *length <= limit : *length >= limit;
-}
-
-/* required, after all else: where as many required properties were met as there
- * are names, none needs to be looked for. */
-static void tcall_ev_required_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t i = f->required + 1, key = f->tok + 1;
-    uint32_t end = tcall_node_after_(e->program, f->required);
-    if (f->met == end - i)
-        return;
-    for (; i < end && e->steps >= 0 && !tcall_ev_over_(f); i++)
-        if (!tcall_ev_find_(e, f, i, &key))
-            tcall_ev_fails_(e, f, i, 0);
-}
-
-/* A keyword that applies no schema. */
-static void tcall_ev_assert_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    const char *at = tcall_node_at_(e->s, f->pc);
-    uint32_t count = 0;
-    bool ok = true;
-    switch (op) {
-    case TCALL_K_PATTERN_: ok = tcall_ev_match_(e, f->pc, f->tok); break;
-    case TCALL_K_CONST_: ok = tcall_ev_is_(e, f->tok, f->type, at); break;
-    case TCALL_K_ENUM_: ok = tcall_ev_enum_(e, f, at); break;
-    case TCALL_K_UNIQUE_:
-        count = tcall_ev_repeated_(e, f);
-        ok = !count;
-        break;
-    case TCALL_K_REQUIRED_: f->required = f->pc; break;
-    default:
-        if (tcall_keywords_[op].type == TCALL_NUMBER)
-            ok = tcall_ev_bound_(e, f, op);
-        else if (tcall_keywords_[op].type != TCALL_MISSING)
-            ok = tcall_ev_within_(e, f, op, &count);
-    }
-    if (!ok)
-        tcall_ev_fails_(e, f, f->pc, count);
-}
-
-static void tcall_ev_mark_(tcall_ev_ *e, uint32_t tok, int mark, unsigned flags)
-{
-    if (flags & TCALL_F_DRY_)
-        return;
-    e->check->coerced += e->tok[tok].mark == TCALL_MARK_NONE_;
-    e->tok[tok].mark = mark;
-}
-
-/* The type that a string may stand for, one of the types wanted, and the mark
- * that says how; or 0. Types are bits, as in a node's argument. What is inside
- * a container is checked when it was parsed. */
-TCALL_SHARED_ unsigned tcall_meant_type_(tcall_scan *scan, tcall_str s,
-                                         uint32_t types, int *mark)
-{
-    unsigned type = TCALL_BOOL;
-    *mark = TCALL_MARK_LITERAL_;
-    if (!tcall_text_same_("\"True\"", s) && !tcall_text_same_("\"False\"", s)) {
-        if (tcall_scan_text_(scan, s) != TCALL_OK || tcall_is_space_(*s.ptr))
-            return 0;
-        type = tcall_text_type_(s.ptr);
-        *mark = TCALL_MARK_JSON_;
-        if (type == TCALL_NULL ||
-            (type < TCALL_ARRAY && tcall_is_space_(s.ptr[s.len - 1])))
-            return 0;
-        if (type == TCALL_NUMBER) {
-            tcall_num_ number = tcall_num_read_(s);
-            if (!tcall_num_in_range_(s))
-                return 0;
-            if (types & TCALL_INTEGER_ && tcall_num_integral_(&number) &&
-                !memchr(s.ptr, 'e', s.len) && !memchr(s.ptr, 'E', s.len))
-                types |= 1u << (TCALL_NUMBER - 1);
-        }
-    }
-    return types >> (type - 1) & 1 ? type : 0;
-}
-
-/* The same for a token, which is marked. */
-TCALL_NOINLINE_ static unsigned tcall_ev_coerced_(tcall_ev_ *e, uint32_t types,
-                                                  uint32_t tok, unsigned flags)
-{
-    tcall_scan *scan = (tcall_scan *)tcall_ev_scratch_(e, sizeof *scan);
-    int mark;
-    unsigned type =
-        scan ? tcall_meant_type_(scan, tcall_ev_of_(e, tok), types, &mark) : 0;
-    if (type)
-        tcall_ev_mark_(e, tok, mark, flags);
-    return type;
-}
-
-/* The type that a value counts as which is not of the types wanted, 0: that is
- * an error. */
-static unsigned tcall_ev_retype_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
-                                 unsigned flags)
-{
-    uint32_t types = e->program[schema].arg >> TCALL_TYPES_ & 0x7F;
-    unsigned type = tcall_ev_kind_(e, tok), as = 0;
-    if (type == TCALL_NUMBER && types & TCALL_INTEGER_)
-        as = tcall_num_integral_(tcall_ev_num_(e, tok)) ? type : 0;
-    else if (type == TCALL_STRING && types && !(flags & TCALL_F_STRICT_))
-        as = tcall_ev_coerced_(e, types, tok, flags);
-    if (!as)
-        tcall_ev_error_(e, flags,
-                        tcall_ev_wrong_(tok,
-                                        types ? TCALL_K_TYPE_ : TCALL_K_NEVER_,
-                                        schema, 0));
-    return as;
-}
-
-/* Decides the assertions of the frame on top, up to the next keyword that
- * applies schemas: TCALL_PUSHED_. All for members or elements are at work at
- * once; of other lists each schema is. When there is none left the frame goes,
- * with the answer. */
-static int tcall_ev_resume_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_end_(e, f), next;
-    f->cur = TCALL_NEVER_;
-    for (; f->pc < end && !tcall_ev_over_(f); f->pc = next) {
-        const tcall_node_ *node = &e->program[f->pc];
-        int op = tcall_node_op_(node);
-        const tcall_keyword_ *keyword = &tcall_keywords_[op];
-        bool its = keyword->type == TCALL_MISSING || keyword->type == f->type;
-        next = tcall_node_after_(e->program, f->pc);
-        e->steps--;
-        if (keyword->applies == TCALL_ASSERTS_) {
-            if (its)
-                tcall_ev_assert_(e, f, op);
-        } else if (keyword->applies == TCALL_TO_CHILDREN_) {
-            if (its && !(f->flags & TCALL_F_WALKED_))
-                return TCALL_PUSHED_;
-        } else if (keyword->applies < TCALL_TO_CHILDREN_) {
-            if (node->word & TCALL_IS_LIST_)
-                next = f->pc + 1;
-            else if (its)
-                return TCALL_PUSHED_;
-        }
-    }
-    if (f->required)
-        tcall_ev_required_(e, f);
-    e->depth--;
-    return !(f->flags & TCALL_F_BAD_);
-}
-
-/* Applies a schema to a value: 1 it holds, 0 it does not, TCALL_PUSHED_: a
- * frame is at work on it. */
-static int tcall_ev_enter_(tcall_ev_ *e, uint32_t schema, uint32_t tok,
-                           unsigned flags)
-{
-    uint32_t arg = e->program[schema].arg;
-    unsigned type = tcall_ev_kind_(e, tok);
-    tcall_ev_frame_ *f;
-    if (!(arg >> (type + TCALL_TYPES_ - 1) & 1)) {
-        type = tcall_ev_retype_(e, schema, tok, flags);
-        if (!type || type >= TCALL_ARRAY)
-            return type != 0;
-    }
-    if ((arg & TCALL_SPAN_) == 1)
-        return 1;
-    f = (tcall_ev_frame_ *)tcall_ev_scratch_(e, sizeof *f);
-    if (e->depth == TOOLCALL_MAX_FRAMES)
-        e->error = TCALL_E_DEPTH;
-    if (e->error)
-        return 0;
-    e->depth++;
-    memset(f, 0, sizeof *f);
-    f->schema = schema;
-    f->pc = schema + 1;
-    f->tok = tok;
-    f->type = (uint8_t)type;
-    f->flags = (uint8_t)flags;
-    return tcall_ev_resume_(e, f);
-}
-
-TCALL_NOINLINE_ static uint32_t
-tcall_ev_child_(const tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
-{
-    return tcall_node_child_(e->program, f->schema, tcall_ev_end_(e, f), op);
-}
-
-/* The next value that the schema at pc is for, NEVER: there is none left. */
-static uint32_t tcall_ev_next_(tcall_ev_ *e, const tcall_ev_frame_ *f, int op)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok), next = f->tok + 1;
-    uint32_t member = f->type == TCALL_OBJECT;
-    switch (tcall_keywords_[op].applies) {
-    case TCALL_TO_VALUE_: return f->tok;
-    case TCALL_TO_PRESENT_:
-        return tcall_ev_find_(e, f, f->pc, &next) ? f->tok : TCALL_NEVER_;
-    default:
-        if (f->cur != TCALL_NEVER_)
-            next = tcall_ev_after_(e, f->cur);
-        next += member;
-        return next < end && --e->steps >= 0 ? next : TCALL_NEVER_;
-    }
-}
-
-/* What the schema at pc said about cur. */
-static void tcall_ev_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, bool r)
-{
-    if (f->flags & TCALL_F_LAST_)
-        op = TCALL_K_ALLOF_;
-    if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-        if (r) {
-            f->holding = (uint8_t)(f->holding + (f->holding < 2));
-            f->by.ask.branch = f->pc;
-        } else if (!f->holding && e->progress > 2 * f->tok &&
-                   e->progress >= f->by.ask.reached) {
-            f->by.ask.branch = e->progress > f->by.ask.reached ? f->pc : 0;
-            f->by.ask.reached = e->progress;
-        }
-    } else if (op == TCALL_K_IF_) {
-        f->by.ask.branch =
-            tcall_ev_child_(e, f, r ? TCALL_K_THEN_ : TCALL_K_ELSE_);
-    } else if (op == TCALL_K_CONTAINS_) {
-        f->by.ask.matches += (uint32_t)r;
-    } else if (op == TCALL_K_NOT_ && r) {
-        tcall_ev_fails_(e, f, f->pc, 0);
-    } else if (op != TCALL_K_NOT_ && !r) {
-        f->flags |= TCALL_F_BAD_;
-    }
-}
-
-/* All alternatives have answered. First they are asked strictly; when none
- * holds and coercion is allowed, again to see how many would then; the one that
- * alone would, or that came furthest, runs last and decides. True: go on with
- * that. */
-static bool tcall_ev_choose_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    bool retry = f->flags & TCALL_F_RETRY_;
-    bool once = f->holding == 1; /* of anyOf no more are asked strictly */
-    uint32_t first = tcall_ev_child_(e, f, op);
-    if (!f->holding && !(f->flags & (TCALL_F_RETRY_ | TCALL_F_STRICT_))) {
-        f->flags |= TCALL_F_RETRY_;
-        f->pc = first + 1;
-        memset(&f->by, 0, sizeof f->by);
-        return true;
-    }
-    if (once
-            ? retry
-            : !f->holding && f->by.ask.branch && !(f->flags & TCALL_F_QUIET_)) {
-        f->flags |= TCALL_F_LAST_;
-        return true;
-    }
-    if (!once)
-        tcall_ev_fails_(e, f, first, f->holding);
-    return false;
-}
-
-/* contains: whether as many elements match as have to. */
-static void tcall_ev_counted_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    const tcall_node_ *program = e->program;
-    uint32_t min = tcall_ev_child_(e, f, TCALL_K_MIN_CONTAINS_);
-    uint32_t max = tcall_ev_child_(e, f, TCALL_K_MAX_CONTAINS_);
-    uint32_t matches = f->by.ask.matches;
-    if (matches < (min ? program[min].arg : 1))
-        tcall_ev_fails_(e, f, min ? min : f->pc, matches);
-    if (max && matches > program[max].arg)
-        tcall_ev_fails_(e, f, max, matches);
-}
-
-/* The schema at pc has been applied to all that it is for: to the next. */
-static void tcall_ev_done_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    const tcall_node_ *program = e->program;
-    uint32_t next = tcall_node_after_(program, f->pc);
-    uint32_t end = tcall_ev_end_(e, f);
-    if (!(f->flags & TCALL_F_LAST_)) {
-        if (op == TCALL_K_IF_ && f->by.ask.branch) {
-            f->flags |= TCALL_F_LAST_;
-            return;
-        }
-        if (op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_) {
-            for (; next < end && tcall_node_op_(&program[next]) == op;
-                 next = tcall_node_after_(program, next))
-                if (!f->holding || op == TCALL_K_ONEOF_ ||
-                    f->flags & TCALL_F_RETRY_) {
-                    f->pc = next;
-                    return;
-                }
-            if (tcall_ev_choose_(e, f, op))
-                return;
-        }
-    }
-    if (op == TCALL_K_CONTAINS_)
-        tcall_ev_counted_(e, f);
-    f->pc = next;
-    memset(&f->by, 0, sizeof f->by);
-    f->holding = 0;
-    f->flags &= (uint8_t) ~(TCALL_F_LAST_ | TCALL_F_RETRY_);
-}
-
-/* Whether a keyword only asks its schemas: they report no errors. */
-static bool tcall_ev_asks_(int op)
-{
-    return op == TCALL_K_ANYOF_ || op == TCALL_K_ONEOF_ || op == TCALL_K_IF_ ||
-           op == TCALL_K_NOT_ || op == TCALL_K_CONTAINS_;
-}
-
-/* Applies the schema at pc, or the deciding branch, to cur. */
-static int tcall_ev_apply_(tcall_ev_ *e, tcall_ev_frame_ *f, int op)
-{
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    uint32_t schema = f->pc, tok = f->cur;
-    if (f->flags & TCALL_F_LAST_)
-        return tcall_ev_enter_(e, f->by.ask.branch, tok, flags);
-    if (tcall_ev_asks_(op))
-        flags |= TCALL_F_DRY_ |
-                 (f->flags & TCALL_F_RETRY_ ? TCALL_F_QUIET_ : TCALL_F_TEST_);
-    if (op == TCALL_K_NAMES_) { /* a name stays a string */
-        tok--;
-        flags |= TCALL_F_STRICT_;
-    }
-    if (op == TCALL_K_REF_)
-        schema = e->program[schema].arg;
-    return tcall_ev_enter_(e, schema, tok, flags);
-}
-
-/* A keyword that applies schemas to the value or to each name or element. */
-static int tcall_ev_keyword_(tcall_ev_ *e, tcall_ev_frame_ *f, int op, int r)
-{
-    if (r < 0) {
-        f->cur = tcall_ev_next_(e, f, op);
-        if (f->cur != TCALL_NEVER_)
-            return tcall_ev_apply_(e, f, op);
-    } else {
-        tcall_ev_answer_(e, f, op, r);
-        if (tcall_keywords_[op].applies == TCALL_TO_EACH_ && !tcall_ev_over_(f))
-            return TCALL_PUSHED_; /* to the next */
-    }
-    tcall_ev_done_(e, f, op);
-    return tcall_ev_resume_(e, f);
-}
-
-/* -- Members and elements ------------------------------------------------- */
-
-/* Begins with the first one: notes what may be for it. */
-static void tcall_ev_begin_(const tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t end = tcall_ev_end_(e, f), extra = 0, i = f->schema + 1;
-    f->flags |= TCALL_F_WALKED_;
-    f->cur = f->tok + 1 + (f->type == TCALL_OBJECT);
-    for (; i < end; i = tcall_node_after_(e->program, i)) {
-        int op = tcall_node_op_(&e->program[i]);
-        if (tcall_keywords_[op].type != f->type)
-            continue;
-        switch (op) {
-        case TCALL_K_PROPERTIES_:
-        case TCALL_K_PREFIX_: f->by.walk.first = i; break;
-        case TCALL_K_PATTERNS_: f->by.walk.patterns = i; break;
-        case TCALL_K_ADDITIONAL_:
-        case TCALL_K_REST_: f->by.walk.others = i; break;
-        case TCALL_K_EXTRA_: extra = i; break;
-        default: break;
-        }
-    }
-    f->by.walk.next = f->by.walk.first + 1;
-    if (f->by.walk.first && !f->by.walk.others)
-        f->by.walk.others = extra;
-}
-
-/* The schema for the element at cur. */
-static uint32_t tcall_ev_element_(const tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    uint32_t list = f->by.walk.first, prefix = f->by.walk.next;
-    if (!list || prefix == tcall_node_after_(e->program, list))
-        return f->by.walk.others;
-    f->by.walk.next = tcall_node_after_(e->program, prefix);
-    return prefix;
-}
-
-/* The property that the member at cur is, 0: none. */
-static uint32_t tcall_ev_property_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    tcall_text_bytes_ name = tcall_text_bytes_in_(tcall_ev_of_(e, f->cur - 1));
-    uint32_t map = f->by.walk.first, property = 0;
-    if (map)
-        property =
-            tcall_node_find_(e->s, map, f->by.walk.next, &name, &e->steps);
-    if (property)
-        f->by.walk.next = tcall_node_after_(e->program, property);
-    return property;
-}
-
-/* The next schema for the member at cur: that of the property, then those of
- * the patterns that match, or else the one for all others; 0: no more. */
-static uint32_t tcall_ev_member_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    const tcall_node_ *program = e->program;
-    uint32_t at = f->by.walk.at, i = f->by.walk.patterns, end;
-    uint32_t property = at ? 0 : tcall_ev_property_(e, f);
-    if (property || (at && at == f->by.walk.others))
-        return property;
-    if (i) {
-        end = tcall_node_after_(program, i);
-        i = at > i && at < end ? tcall_node_after_(program, at) : i + 1;
-        for (; i < end; i = tcall_node_after_(program, i))
-            if (tcall_ev_match_(e, i + 1, f->cur - 1))
-                return i;
-    }
-    return at ? 0 : f->by.walk.others;
-}
-
-/* Applies a schema to the member or element at cur. A null may count as absent
- * where coercion is allowed and the property is not required. */
-static int tcall_ev_child_enter_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    const tcall_node_ *schema = &e->program[f->by.walk.at];
-    unsigned flags = f->flags & TCALL_F_ALIKE_;
-    f->flags &= (uint8_t)~TCALL_F_ABSENT_;
-    if (tcall_node_op_(schema) == TCALL_K_PROPERTIES_) {
-        if (schema->arg & TCALL_MARKED_) {
-            f->met++;
-        } else if (tcall_ev_kind_(e, f->cur) == TCALL_NULL &&
-                   !(flags & TCALL_F_STRICT_)) {
-            f->flags |= TCALL_F_ABSENT_;
-            flags |= TCALL_F_TEST_;
-        }
-    }
-    return tcall_ev_enter_(e, f->by.walk.at, f->cur, flags);
-}
-
-static void tcall_ev_next_child_(tcall_ev_ *e, tcall_ev_frame_ *f)
-{
-    f->cur = tcall_ev_after_(e, f->cur) + (f->type == TCALL_OBJECT);
-    f->by.walk.at = 0;
-}
-
-/* What the schema said about the member or element. Only patterns may have
- * another one for it. */
-static void tcall_ev_child_answer_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    if (!r && f->flags & TCALL_F_ABSENT_)
-        tcall_ev_mark_(e, f->cur, TCALL_MARK_DROP_, f->flags);
-    else if (!r)
-        f->flags |= TCALL_F_BAD_;
-    if (!f->by.walk.patterns)
-        tcall_ev_next_child_(e, f);
-}
-
-/* All keywords that are for members or elements, one of these after the other,
- * in the order of the value. r: what the last schema said, or TCALL_PUSHED_. */
-static int tcall_ev_walk_(tcall_ev_ *e, tcall_ev_frame_ *f, int r)
-{
-    uint32_t end = tcall_ev_after_(e, f->tok);
-    if (r < 0)
-        tcall_ev_begin_(e, f);
-    else
-        tcall_ev_child_answer_(e, f, r);
-    while (f->cur < end && !tcall_ev_over_(f) && --e->steps >= 0) {
-        f->by.walk.at = f->type == TCALL_OBJECT ? tcall_ev_member_(e, f)
-                                                : tcall_ev_element_(e, f);
-        if (!f->by.walk.at) {
-            tcall_ev_next_child_(e, f);
-            continue;
-        }
-        r = tcall_ev_child_enter_(e, f);
-        if (r < 0)
-            return r;
-        tcall_ev_child_answer_(e, f, r);
-    }
-    memset(&f->by, 0, sizeof f->by);
-    f->pc = tcall_node_after_(e->program, f->pc);
-    return tcall_ev_resume_(e, f);
-}
-
-/* The machine: until the schema at a node has answered. */
-static int tcall_ev_run_(tcall_ev_ *e, uint32_t schema)
-{
-    int r = tcall_ev_enter_(e, schema, 0,
-                            e->check->coerce ? 0 : (unsigned)TCALL_F_STRICT_);
-    while (e->depth && !e->error && --e->steps >= 0) {
-        tcall_ev_frame_ *f = &e->frame[e->depth - 1];
-        int op = tcall_node_op_(&e->program[f->pc]);
-        if (tcall_keywords_[op].applies == TCALL_TO_CHILDREN_)
-            r = tcall_ev_walk_(e, f, r);
-        else
-            r = tcall_ev_keyword_(e, f, op, r);
-    }
-    return r;
-}
-
-static void tcall_ev_unmark_(tcall_ev_ *e)
-{
-    int i;
-    for (i = 0; i < e->tok->span; i++)
-        e->tok[i].mark = TCALL_MARK_NONE_;
-    e->check->coerced = 0;
-}
-
-/* Checks a value against the schema at a node. */
-TCALL_SHARED_ int tcall_schema_check_at_(const tcall_schema *s, uint32_t node,
-                                         tcall_tree_ value, tcall_check *check)
-{
-    tcall_ev_ e;
-    int ok;
-    check->error_count = check->coerced = check->need = 0;
-    if (!s->nodes)
-        return TCALL_E_SCHEMA; /* it was refused, or not compiled */
-    if (!value.tok)
-        return TCALL_E_USAGE;
-    memset(&e, 0, sizeof e);
-    e.s = s;
-    e.program = s->program;
-    e.check = check;
-    e.text = value.text;
-    /* tokens lie in the caller's memory; only marks are written */
-    e.tok = (tcall_tok_ *)(uintptr_t)value.tok;
-    e.num_tok = TCALL_NEVER_;
-    e.pad = (0 - (size_t)(uintptr_t)check->memory) & 3;
-    e.size = check->memory ? check->size : 0;
-    e.frame = (tcall_ev_frame_ *)(void *)((char *)check->memory + e.pad);
-    e.steps = TOOLCALL_MAX_STEPS;
-    tcall_ev_unmark_(&e);
-    ok = tcall_ev_run_(&e, node);
-    if (!e.error && e.steps < 0)
-        e.error = TCALL_E_BUDGET;
-    else if (!e.error && !ok)
-        e.error = TCALL_E_INVALID;
-    if (e.error)
-        tcall_ev_unmark_(&e);
-    return e.error;
-}
-
-int tcall_schema_check(const tcall_schema *s, tcall_tree_ value,
-                       tcall_check *check)
-{
-    return tcall_schema_check_at_(s, 0, value, check);
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-/* ==========================================================================
- * >>schema_errors: what is wrong with a value or a schema, in sentences
+ * >>say
  *
  * A sentence is a text in flash in which %v and the like stand for what differs
- * from one error to the next; a table says which keyword has which.
+ * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
+ * with whoever reads shapes alone.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* -- Pieces of sentences -------------------------------------------------- */
+/* ---- texts ---- */
 
 /* Longer values are cut in what the model reads. */
 #define TCALL_SHOWN_ 160
 
-/* Bytes, cut when they are many. */
-static void tcall_say_str_(tcall_writer *writer, tcall_str text)
-{
-    bool cut = text.len > TCALL_SHOWN_;
-    tcall_write_bytes(writer, text.ptr,
-                      cut ? tcall_utf8_cut_(text.ptr, TCALL_SHOWN_) : text.len);
-    if (cut)
-        tcall_write_text(writer, "...");
-}
+/* How a string is shown: as a reader sees it; as its author spells it, but for
+ * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
+ * are never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* A string as a reader sees it: its quotes, nothing escaped within. */
-static void tcall_say_quoted_(tcall_writer *writer, tcall_str text)
+/* Writes a string, of steps and what is whole only the content. It may have
+ * been decoded where it lies. */
+static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    tcall_write_text(writer, "\"");
-    tcall_say_str_(writer, text);
-    tcall_write_text(writer, "\"");
-}
-
-/* The JSON text at p; characters beyond ASCII as they are, however the schema
- * spells them. */
-static void tcall_say_json_(tcall_writer *writer, const char *p)
-{
-    size_t room = writer->len + TCALL_SHOWN_;
-    if (*p != '"') {
-        tcall_say_str_(writer, tcall_text_verbatim_(p));
-        return;
-    }
-    tcall_write_text(writer, "\"");
-    for (p++; *p != '"' && writer->len < room;) {
-        const char *from = p;
+    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
+    const char *at = string + 1, *end = NULL;
+    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_write_text(writer, quotes ? "\"" : "");
+    if (*string != '"')
+        end = at + tcall_text_inner_(string).len;
+    while ((end ? at < end : *at != '"') && !cut) {
+        const char *from = at, *escape = NULL;
         char bytes[4];
-        size_t len = tcall_text_character_(&p, bytes);
-        if (len == 1)
-            tcall_write_bytes(writer, from, (size_t)(p - from));
+        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
+        if (end) /* a character, all of its bytes */
+            do
+                bytes[len++] = *at++;
+            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        sent += len;
+        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
+                                     : quotes && writer->len >= room;
+        if (how == TCALL_SAY_STEP_ && len == 1)
+            escape = tcall_pointer_escape_(*bytes);
+        if (cut || escape)
+            tcall_write_text(writer, cut ? "..." : escape);
+        else if (how == TCALL_SAY_SPELLED_ && len == 1)
+            tcall_write_bytes(writer, from, (size_t)(at - from));
         else
             tcall_write_bytes(writer, bytes, len);
     }
-    tcall_write_text(writer, *p == '"' ? "\"" : "...\"");
+    tcall_write_text(writer, quotes ? "\"" : "");
 }
 
-/* A number that we counted. */
+/* Writes JSON text of this length. */
+static void tcall_say_json_(tcall_writer *writer, tcall_str json, int how)
+{
+    bool cut = json.len > TCALL_SHOWN_;
+    if (json.len && tcall_text_is_string_(json.ptr)) {
+        tcall_say_string_(writer, json.ptr, how);
+        return;
+    }
+    tcall_write_bytes(writer, json.ptr,
+                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
+    tcall_write_text(writer, cut ? "..." : "");
+}
+
+/* Writes the value at p as a schema spells it. */
+static void tcall_say_spelled_(tcall_writer *writer, const char *p)
+{
+    tcall_say_json_(writer, tcall_text_verbatim_(p), TCALL_SAY_SPELLED_);
+}
+
+/* Writes a value that was sent; of an array or object what it is: it may be
+ * long, and the path says which one it is. */
+static void tcall_say_sent_(tcall_writer *writer, const char *value)
+{
+    if (*value == '{' || *value == '[')
+        tcall_write_text(writer, *value == '{' ? "the object" : "the array");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
+}
+
+/* Writes a number that we counted. */
 static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 {
     writer->last = 0; /* there are no commas in a sentence */
     tcall_write_uint(writer, count);
 }
 
-/* A count with its noun, for strings, arrays and objects. */
+/* Writes a count with its noun, for the characters, elements or properties of
+ * a value. */
 static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               tcall_type type)
+                               const char *value)
 {
     static const char *const nouns[][2] = {{" character", " characters"},
                                            {" element", " elements"},
                                            {" property", " properties"}};
     tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[type - TCALL_STRING][count != 1]);
+    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
+                                   : *value == '['              ? 1
+                                                   : 2][count != 1]);
 }
 
-/* A value that was sent: a scalar as it is, of others what they are. */
-static void tcall_say_value_(tcall_writer *writer, tcall_tree_ value)
-{
-    tcall_type type = tcall_tree_type_(value);
-    tcall_str text = tcall_tok_str_(value.text, value.tok);
-    if (value.tok->type & TCALL_KEY_)
-        tcall_write_text(writer, "the property name ");
-    if (type == TCALL_STRING)
-        tcall_say_quoted_(writer, text);
-    else if (type < TCALL_ARRAY)
-        tcall_say_str_(writer, text);
-    else
-        tcall_write_text(writer,
-                         type == TCALL_ARRAY ? "the array" : "the object");
-}
+/* ---- places ---- */
 
-/* -- JSON Pointers -------------------------------------------------------- */
-
-/* A part of a name. */
-static void tcall_say_name_(tcall_writer *writer, tcall_str part)
+/* Writes the JSON Pointer of the value, or of the member whose name begins, at
+ * a place in JSON text, which is read once and not behind the place. Returns
+ * the quote of the last name, or NULL where the last step is an index. */
+static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
+                                      const char *place)
 {
-    size_t from = 0, i;
-    for (i = 0; i < part.len; i++) {
-        const char *escape = tcall_pointer_escape_(part.ptr[i]);
-        if (!escape)
-            continue;
-        tcall_write_bytes(writer, part.ptr + from, i - from);
-        tcall_write_text(writer, escape);
-        from = i + 1;
+    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
+    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
+    const char *p;
+    *step = 0;
+    for (p = text; p < place;
+         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+        if (*step == 1 && tcall_text_is_string_(p))
+            *step = 1 + 2 * (uint32_t)(p - text);
+        else if (*p == ',')
+            *step = *step & 1 ? 1 : *step + 2;
+        else if ((*p == '}' || *p == ']') && step > steps)
+            step--;
+        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
+            *++step = *p == '{';
     }
-    tcall_write_bytes(writer, part.ptr + from, part.len - from);
-}
-
-/* That of a token; of a name that of its value. */
-static void tcall_say_pointer_(tcall_writer *writer, tcall_tree_ value,
-                               const tcall_tok_ *tok)
-{
-    if (tok->type & TCALL_KEY_)
-        tok++;
-    while (value.tok && value.tok < tok) {
-        uint32_t index = 0;
-        value = tcall_tree_first_(value);
-        for (; value.tok && value.tok + value.tok->span <= tok; index++)
-            value = tcall_tree_next_(value);
-        tcall_write_text(writer, "/");
-        if (value.tok->type & TCALL_MEMBER_)
-            tcall_say_name_(writer, tcall_tree_key_(value));
+    if (*step == 1) {
+        if (tcall_text_is_string_(place))
+            *step = 1 + 2 * (uint32_t)(place - text);
         else
-            tcall_say_count_(writer, index);
+            step--;
     }
-}
-
-/* "path": that of a token. */
-static void tcall_write_path_(tcall_writer *writer, tcall_tree_ value,
-                              const tcall_tok_ *tok)
-{
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    tcall_say_pointer_(writer, value, tok);
-    tcall_write_unquote(writer);
-}
-
-/* That of the value, or of the member whose name begins, at a place in JSON
- * text. */
-static void tcall_say_place_(tcall_writer *writer, const char *text,
-                             const char *place)
-{
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
+    for (at = steps + 1; at <= step; at++) {
         tcall_write_text(writer, "/");
-        if (!object)
-            tcall_say_count_(writer, index);
+        if (*at & 1)
+            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
         else
-            for (member++; *member != '"';) {
-                char bytes[4];
-                size_t len = tcall_text_character_(&member, bytes);
-                tcall_say_name_(writer, tcall_slice_(bytes, len));
-            }
-        member = value > place ? place : value;
+            tcall_say_count_(writer, *at / 2);
     }
+    return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* -- What is wrong, and what to send instead ------------------------------ */
+/* ---- what is wrong, and what to send instead ---- */
 
-/* One error with all that its sentence may name. */
-typedef struct tcall_fault_ {
-    tcall_writer *out; /* of the sentence */
-    const tcall_schema *schema;
-    tcall_tree_ root, value; /* what was checked; what is wrong within */
-    uint32_t node, parent;   /* the keyword's node, and its schema's */
-    uint32_t end;            /* the node after that schema */
-    uint32_t count;
-    int keyword, applied; /* what failed; the op of the node */
-} tcall_fault_;
+/* X(keyword, what is wrong, what to do about it): in the order of the keywords;
+ * what is empty is as before. Those of members and items are for a schema that
+ * is false, the first one for any other that is. */
+#define TCALL_SENTENCES_(X)                                                    \
+    X(ALLOF, "no value is allowed here", "; leave it out")                     \
+    X(REF, "", "")                                                             \
+    X(ANYOF, "%v fits %f of anyOf", "; send what fits one of %o")              \
+    X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
+    X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
+    X(IF, "", "")                                                              \
+    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(DEPENDENT, "", "")                                                       \
+    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PATTERNS, "", "")                                                        \
+    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(PREFIX, "this element is one too many", "; leave it out")                \
+    X(ITEMS, "", "")                                                           \
+    X(NAMES, "%v is not allowed", "; leave it out")                            \
+    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(CONST, "%v is not the only value that is allowed", "; send %o")          \
+    X(PATTERN, "%v does not match the pattern %x",                             \
+      "; send a string that does")                                             \
+    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MAXIMUM, "", "")                                                         \
+    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
+    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MAX_LENGTH, "", "")                                                      \
+    X(MIN_ITEMS, "", "")                                                       \
+    X(MAX_ITEMS, "", "")                                                       \
+    X(MIN_PROPERTIES, "", "")                                                  \
+    X(MAX_PROPERTIES, "", "")                                                  \
+    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(UNIQUE, "%w is in the array twice", "; send each value once")            \
+    X(REQUIRED, "the property %o is missing", "; add it")                      \
+    X(NEEDED, "the property %o is missing, which %p needs",                    \
+      "; add it or leave out %p")                                              \
+    X(TYPE, "%v is %t", "; send %T")
 
-/* The schema that a keyword's node belongs to. */
-static uint32_t tcall_node_parent_(const tcall_node_ *program, uint32_t node)
+/* Returns what is wrong where a keyword is missed; half 1: what to do. */
+static const char *tcall_sentence_(unsigned keyword, int half)
 {
-    uint32_t i = node;
-    if (!i)
-        return 0;
-    do
-        i--;
-    while (tcall_node_after_(program, i) <= node ||
-           program[i].word & TCALL_IS_LIST_);
-    return i;
+    static const char texts[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const char *text;
+    do {
+        keyword--;
+        text = tcall_word_at_(texts, 2 * (int)keyword + half);
+    } while (keyword && !TCALL_BYTE_(text));
+    return text;
 }
 
-static tcall_fault_ tcall_fault_of_(const tcall_schema *schema,
-                                    tcall_tree_ value,
-                                    const tcall_validation_error *error)
+/* One fault with all that its sentence may name. */
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    const tcall_fault *is;
+    const char *value;
+    const char *key; /* of the member at the place, or NULL */
+    bool never;      /* it misses a schema that is false */
+    uint8_t keyword; /* of that the one that brought it, or ALLOF */
+} tcall_said_fault_;
+
+static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
+                                              const char *text,
+                                              const tcall_fault *is)
 {
-    const tcall_node_ *program = schema->program;
-    tcall_fault_ fault;
-    fault.out = NULL;
-    fault.schema = schema;
-    fault.root = value;
-    fault.value = tcall_tree_cursor_(value.text, value.tok + error->tok);
-    fault.node = error->node;
-    fault.count = error->count;
-    fault.keyword = (int)error->keyword;
-    fault.parent = tcall_node_parent_(program, error->node);
-    fault.end = tcall_node_after_(program, fault.parent);
-    fault.applied = tcall_node_op_(
-        &program[fault.keyword == TCALL_K_REQUIRED_ ? fault.parent
-                                                    : fault.node]);
+    tcall_said_fault_ fault;
+    fault.out = writer;
+    fault.is = is;
+    fault.value = text + is->at;
+    fault.key = NULL;
+    fault.keyword = is->keyword;
+    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                  (is->row || !is->node->types);
+    if (fault.never)
+        fault.keyword = TCALL_ON_ALLOF_;
+    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
+        fault.keyword = is->row->on;
     return fault;
 }
 
-/* Where in the schema the keyword that failed comes from. */
-static const char *tcall_fault_at_(const tcall_fault_ *fault)
+/* Returns the word of the schema that a person would look for. */
+static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
 {
-    return tcall_node_at_(fault->schema, fault->node);
+    unsigned on = fault->keyword;
+    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
+    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+        on != TCALL_ON_NAMES_)
+        return "false";
+    if (old)
+        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+    return tcall_keyword_words_[on];
 }
 
-/* The node of another keyword of the same schema, 0: it has none. */
-static uint32_t tcall_fault_other_(const tcall_fault_ *fault, int op)
+/* Returns the row of another keyword of the same node, or NULL. */
+static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
+                                         int keyword)
 {
-    return tcall_node_child_(fault->schema->program, fault->parent, fault->end,
-                             op);
+    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
 }
 
-/* Words for the types, in the order of tcall_type_names_. */
-static const char *const tcall_type_words_[] = {
-    "null",     "a boolean", "a number",  "a string",
-    "an array", "an object", "an integer"};
-
-/* The types that a schema's node allows, one bit each. */
-static uint32_t tcall_fault_types_(const tcall_fault_ *fault, uint32_t schema)
-{
-    return fault->schema->program[schema].arg >> TCALL_TYPES_ & 0x7F;
-}
-
-/* "a string, a number or null". */
-static void tcall_say_types_(tcall_writer *writer, uint32_t types)
-{
-    int i;
-    for (i = 6; i >= 0; i--) {
-        uint32_t left = types & (((uint32_t)1 << i) - 1);
-        if (!(types >> i & 1))
-            continue;
-        tcall_write_text(writer, tcall_type_words_[i]);
-        if (left) /* one, or several */
-            tcall_write_text(writer, left & (left - 1) ? ", " : " or ");
-    }
-}
-
-/* What a value is. What an array or object holds is not shown: it may be long,
- * and the path says which one it is. */
-static const char *tcall_fault_is_(const tcall_fault_ *fault)
-{
-    tcall_type type = tcall_tree_type_(fault->value);
-    return type == TCALL_NULL || type >= TCALL_ARRAY
-               ? "not allowed here"
-               : tcall_type_words_[type - TCALL_NULL];
-}
-
-/* The elements of an array, "celsius", "fahrenheit" or "kelvin", or the names
- * in an object, as far as they fit. */
-static void tcall_say_list_(tcall_writer *writer, const char *list)
+/* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
+ * names of properties, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool object = *list == '{';
-    const char *p = tcall_text_next_(list + 1), *next;
-    while (!tcall_text_closes_(p)) {
-        bool last;
-        next = object ? tcall_text_value_(p) : p;
-        next = tcall_text_next_(tcall_text_skip_(next));
-        tcall_say_json_(writer, p);
-        p = next;
-        if (tcall_text_closes_(p))
-            return;
-        last = !object &&
-               tcall_text_closes_(tcall_text_next_(tcall_text_skip_(p)));
-        tcall_write_text(writer, last ? " or " : ", ");
-        if (writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_, more;
+    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i;
+    more = words ? p != NULL : row->count > 0;
+    for (i = 0; more; i++) {
+        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
+        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
+        more = words ? p != NULL : i + 1 < row->count;
+        if (more)
+            tcall_write_text(writer,
+                             !words || tcall_text_after_(tcall_text_skip_(p))
+                                 ? ", "
+                                 : " or ");
+        if (more && writer->len > room) {
             tcall_write_text(writer, "...");
-            return;
+            more = false;
         }
     }
 }
 
-/* What to do about a name that is no property: whether there are others. */
-static const char *tcall_fault_names_(const tcall_fault_ *fault)
+/* Returns the limit on one side of what a fault is about; of two the one that
+ * excludes its number. */
+static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
+                                           int most)
 {
-    uint32_t map = tcall_fault_other_(fault, TCALL_K_PROPERTIES_);
-    return map && tcall_node_after_(fault->schema->program, map) > map + 1
-               ? TCALL_FLASH_TEXT_("use one of %P or leave it out")
-               : TCALL_FLASH_TEXT_("leave it out");
+    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
+    const tcall_row *row;
+    if (low >= TCALL_ON_MIN_LENGTH_)
+        return tcall_fault_row_(fault, low + most);
+    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
+    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
 }
 
-/* What a keyword's node comes from: a count, or other JSON text. */
-static void tcall_say_own_(tcall_writer *writer, const tcall_fault_ *fault,
-                           uint32_t node)
+/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
+ * one that is included. */
+static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
 {
-    const tcall_node_ *keyword = &fault->schema->program[node];
-    if (tcall_keyword_counts_(tcall_node_op_(keyword)))
-        tcall_say_count_(writer, keyword->arg);
-    else
-        tcall_say_json_(writer, tcall_node_at_(fault->schema, node));
+    const tcall_row *row = tcall_fault_limit_(fault, most);
+    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
 }
 
-/* The node of the schema that limits the same on one side, 0: none. Where two
- * do, the one that excludes its number. */
-static uint32_t tcall_fault_limit_(const tcall_fault_ *fault, int bound)
-{
-    const tcall_keyword_ *own = &tcall_keywords_[fault->keyword];
-    uint32_t limit = 0;
-    int op;
-    for (op = 0; op < TCALL_K_COUNT_; op++) {
-        const tcall_keyword_ *keyword = &tcall_keywords_[op];
-        uint32_t node = keyword->bound == bound && keyword->type == own->type
-                            ? tcall_fault_other_(fault, op)
-                            : 0;
-        limit = node ? node : limit;
-    }
-    return limit;
-}
-
-/* How a side is limited: not, by a number that is excluded, or by one that is
- * included. */
-static int tcall_fault_side_(const tcall_fault_ *fault, int bound)
-{
-    uint32_t limit = tcall_fault_limit_(fault, bound);
-    int op = tcall_node_op_(&fault->schema->program[limit]);
-    return !limit ? 0 : op == TCALL_K_ABOVE_ || op == TCALL_K_BELOW_ ? 1 : 2;
-}
-
-/* Which number to send, by how it is limited below and above. */
-static const char *tcall_fault_range_(const tcall_fault_ *fault)
+/* Returns which number to send. */
+static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
 {
     static const char ranges[] TCALL_FLASH_ =
         "\0"
@@ -13728,316 +14868,332 @@ static const char *tcall_fault_range_(const tcall_fault_ *fault)
         " of at least %l\0"
         " of at least %l and less than %h\0"
         " from %l to %h\0";
-    int below = tcall_fault_side_(fault, TCALL_AT_LEAST_);
-    return tcall_word_at_(ranges,
-                          below * 3 + tcall_fault_side_(fault, TCALL_AT_MOST_));
+    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
+                                      tcall_fault_side_(fault, 1));
 }
 
-/* How many to send. */
-static const char *tcall_fault_counts_(const tcall_fault_ *fault)
+/* Returns how many to send. */
+static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
 {
-    const tcall_node_ *program = fault->schema->program;
-    uint32_t low = tcall_fault_limit_(fault, TCALL_AT_LEAST_);
-    uint32_t high = tcall_fault_limit_(fault, TCALL_AT_MOST_);
+    const tcall_row *low = tcall_fault_limit_(fault, 0);
+    const tcall_row *high = tcall_fault_limit_(fault, 1);
     if (!high)
         return TCALL_FLASH_TEXT_("at least %L");
     if (!low)
         return TCALL_FLASH_TEXT_("at most %H");
-    return program[low].arg == program[high].arg
-               ? TCALL_FLASH_TEXT_("%H")
-               : TCALL_FLASH_TEXT_("%l to %H");
+    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
+                                             : TCALL_FLASH_TEXT_("%l to %H");
 }
 
-/* X(NAME, text): the sentences: what is wrong, then what to do about it. */
-#define TCALL_SENTENCES_(X)                                                    \
-    X(TYPE, "%v is %t\0; send %T")                                             \
-    X(MINIMUM, "%v is under the minimum %o\0; send %r")                        \
-    X(MAXIMUM, "%v is over the maximum %o\0; send %r")                         \
-    X(ABOVE, "%v is not greater than %o\0; send %r")                           \
-    X(BELOW, "%v is not less than %o\0; send %r")                              \
-    X(MULTIPLE, "%v is not a multiple of %o\0; send a multiple of it")         \
-    X(CONST, "%v is not the only value that is allowed\0; send %o")            \
-    X(ENUM, "%v is not one of the allowed values\0; send %e")                  \
-    X(NOT, "%v matches what is forbidden, %o\0; send a value that does not")   \
-    X(PATTERN, "%v does not match the pattern %x\0; send a string that does")  \
-    X(FEW, "%v has %n, under the minimum %o\0; send %c")                       \
-    X(MANY, "%v has %n, over the maximum %o\0; send %c")                       \
-    X(UNIQUE, "%w is in the array twice\0; send each value once")              \
-    X(CONTAINS, "%n of the array %m\0; send at least 1 of them")               \
-    X(MIN_CONTAINS, "%n of the array %m\0; send at least %o of them")          \
-    X(MAX_CONTAINS, "%n of the array %m\0; send at most %o of them")           \
-    X(ANYOF, "%v fits %f of anyOf\0; send what fits one of %o")                \
-    X(ONEOF, "%v fits %f of oneOf\0; send what fits exactly one of %o")        \
-    X(NEEDED, "the property %o is missing, which %p needs\0; add it or leave " \
-              "out %p")                                                        \
-    X(REQUIRED, "the property %o is missing\0; add it")                        \
-    X(UNKNOWN, "%k is not a property here\0; %N")                              \
-    X(MEMBER, "%k is not allowed\0; leave it out")                             \
-    X(NAME, "%v is not allowed\0; leave it out")                               \
-    X(ELEMENT, "this element is one too many\0; leave it out")                 \
-    X(NEVER, "no value is allowed here\0; leave it out")
-
-enum {
-#define TCALL_X_(NAME, text) TCALL_SAYS_##NAME##_,
-    TCALL_SENTENCES_(TCALL_X_)
-#undef TCALL_X_
-        TCALL_SENTENCE_COUNT_
-};
-
-static const char tcall_sentence_texts_[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, text) text "\0"
-    TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-
-/* Any keyword that applied the schema; no keyword, but the word false. */
-#define TCALL_K_ANY_ 0xFF
-
-/* The sentence of a keyword that failed, and the word of the schema that a
- * person would look for: required within dependentRequired is no keyword. A
- * schema that is false is known by what it was applied by. */
-static const struct tcall_sentence_ {
-    uint8_t keyword, applied, word, says;
-} tcall_sentences_[] = {
-#define TCALL_SAY_(op, says)                                                 \
-    {                                                                        \
-        TCALL_K_##op##_, TCALL_K_ANY_, TCALL_K_##op##_, TCALL_SAYS_##says##_ \
+/* Writes what a row says, as its schema spells it. */
+static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
+{
+    const char *text = row->of.text;
+    if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
+        tcall_say_count_(writer, row->of.number);
+        return;
     }
-#define TCALL_SAY_BY_(op, applied, word, says)                    \
-    {                                                             \
-        TCALL_K_##op##_, TCALL_K_##applied##_, TCALL_K_##word##_, \
-            TCALL_SAYS_##says##_                                  \
+    if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
+        text = row->of.members->name;
+        if (*text == '"')
+            text = tcall_text_value_(text);
+        if (row->on <= TCALL_ON_ONEOF_)
+            while (*text != '[')
+                text--;
     }
-    TCALL_SAY_(TYPE, TYPE),
-    TCALL_SAY_(MINIMUM, MINIMUM),
-    TCALL_SAY_(MAXIMUM, MAXIMUM),
-    TCALL_SAY_(ABOVE, ABOVE),
-    TCALL_SAY_(BELOW, BELOW),
-    TCALL_SAY_(MULTIPLE, MULTIPLE),
-    TCALL_SAY_(CONST, CONST),
-    TCALL_SAY_(ENUM, ENUM),
-    TCALL_SAY_(NOT, NOT),
-    TCALL_SAY_(PATTERN, PATTERN),
-    TCALL_SAY_(MIN_LENGTH, FEW),
-    TCALL_SAY_(MIN_ITEMS, FEW),
-    TCALL_SAY_(MIN_PROPERTIES, FEW),
-    TCALL_SAY_(MAX_LENGTH, MANY),
-    TCALL_SAY_(MAX_ITEMS, MANY),
-    TCALL_SAY_(MAX_PROPERTIES, MANY),
-    TCALL_SAY_(UNIQUE, UNIQUE),
-    TCALL_SAY_(CONTAINS, CONTAINS),
-    TCALL_SAY_(MIN_CONTAINS, MIN_CONTAINS),
-    TCALL_SAY_(MAX_CONTAINS, MAX_CONTAINS),
-    TCALL_SAY_(ANYOF, ANYOF),
-    TCALL_SAY_(ONEOF, ONEOF),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENT_REQUIRED, DEPENDENT_REQUIRED, NEEDED),
-    TCALL_SAY_BY_(REQUIRED, DEPENDENCIES, DEPENDENCIES, NEEDED),
-    TCALL_SAY_(REQUIRED, REQUIRED),
-    TCALL_SAY_BY_(NEVER, ADDITIONAL, ADDITIONAL, UNKNOWN),
-    TCALL_SAY_BY_(NEVER, PROPERTIES, NEVER, MEMBER),
-    TCALL_SAY_BY_(NEVER, PATTERNS, NEVER, MEMBER),
-    TCALL_SAY_BY_(NEVER, NAMES, NAMES, NAME),
-    TCALL_SAY_BY_(NEVER, PREFIX, NEVER, ELEMENT),
-    TCALL_SAY_BY_(NEVER, REST, REST, ELEMENT),
-    TCALL_SAY_BY_(NEVER, EXTRA, EXTRA, ELEMENT),
-    TCALL_SAY_(NEVER, NEVER),
-#undef TCALL_SAY_
-#undef TCALL_SAY_BY_
-};
-
-static const struct tcall_sentence_ *
-tcall_fault_sentence_(const tcall_fault_ *fault)
-{
-    const struct tcall_sentence_ *row = tcall_sentences_;
-    while (row->keyword != fault->keyword ||
-           (row->applied != TCALL_K_ANY_ && row->applied != fault->applied))
-        row++;
-    return row;
+    tcall_say_spelled_(writer, text);
 }
 
-/* Whether a schema allows no number but integers. */
-static bool tcall_fault_integer_(const tcall_fault_ *fault)
+/* Returns the item of an array of this index, of so many as there are. */
+static const char *tcall_fault_item_(const char *array, uint32_t index)
 {
-    uint32_t types = tcall_fault_types_(fault, fault->parent);
-    return types & TCALL_INTEGER_ && !(types >> (TCALL_NUMBER - 1) & 1);
+    const char *item = tcall_text_first_(array), *next = item;
+    for (; index && next; index--) {
+        item = next;
+        next = tcall_text_after_(tcall_text_skip_(item));
+    }
+    return next ? next : item;
 }
 
-/* Writes a limit of what failed: a number, or a count with its noun. */
-static void tcall_say_limit_(tcall_writer *writer, const tcall_fault_ *fault,
-                             int bound, bool noun)
+/* Returns the member of dependentRequired whose list has a name. */
+static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
-    uint32_t limit = tcall_fault_limit_(fault, bound);
-    if (noun)
-        tcall_say_counted_(writer, fault->schema->program[limit].arg,
-                           tcall_tree_type_(fault->value));
-    else
-        tcall_say_own_(writer, fault, limit);
+    const char *key = tcall_text_first_(row->of.text), *end;
+    for (;; key = tcall_text_after_(end)) {
+        end = tcall_text_skip_(tcall_text_value_(key));
+        if (end > name)
+            return key;
+    }
 }
 
-/* A pattern, whose escapes are those of the string that is being written. */
-static void tcall_say_pattern_(tcall_writer *writer, const tcall_fault_ *fault)
+/* Returns what a value is. */
+static const char *tcall_fault_type_(const char *value)
 {
-    tcall_str pattern = tcall_text_inner_(tcall_fault_at_(fault));
-    writer->quoted--;
-    tcall_write_bytes(writer, pattern.ptr, pattern.len);
-    writer->quoted++;
+    switch (tcall_text_type_(value)) {
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    case TCALL_STRING: return "a string";
+    default: return "not allowed here";
+    }
 }
 
 static void tcall_say_part_(void *of, char letter);
 
-static void tcall_say_text_(tcall_fault_ *fault, const char *text)
+static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
 {
     tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for %o: the rule, or the missing name. */
+static void tcall_say_own_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = fault->is->row;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        tcall_say_spelled_(fault->out,
+                           tcall_fault_item_(row->of.text, fault->is->count));
+    else if (fault->keyword == TCALL_ON_NEEDED_)
+        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
+    else
+        tcall_say_rule_(fault->out, row);
+}
+
+/* Writes what to do about a name that is no property: whether there are others.
+ */
+static void tcall_say_others_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
+    if (row && row->count) {
+        tcall_write_text(fault->out, "use one of ");
+        tcall_say_list_(fault->out, row);
+        tcall_write_text(fault->out, " or ");
+    }
+    tcall_write_text(fault->out, "leave it out");
 }
 
 /* Writes what stands in a sentence for % and this letter. */
 static void tcall_say_part_(void *of, char letter)
 {
-    tcall_fault_ *fault = (tcall_fault_ *)of;
+    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
     tcall_writer *writer = fault->out;
-    const char *at = tcall_fault_at_(fault);
-    tcall_tree_ value = fault->value;
+    const tcall_fault *is = fault->is;
+    const tcall_row *row = is->row;
+    unsigned types = is->node->types;
+    bool number = types & TCALL_SHAPE_NUMBER, most;
     switch (letter) {
-    case 'v': tcall_say_value_(writer, value); break;
-    case 'k': tcall_say_quoted_(writer, tcall_tree_key_(value)); break;
-    case 't': tcall_write_text(writer, tcall_fault_is_(fault)); break;
+    case 'v':
+        if (fault->key == fault->value)
+            tcall_write_text(writer, "the property name ");
+        tcall_say_sent_(writer, fault->value);
+        break;
+    case 'k':
+        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
+        break;
+    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
     case 'T':
-        tcall_say_types_(writer, tcall_fault_types_(fault, fault->node));
+        tcall_tell_types_(
+            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n':
-        tcall_say_counted_(writer, fault->count, tcall_tree_type_(value));
+    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'u':
+        most = fault->keyword == TCALL_ON_MAXIMUM_ ||
+               (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
+                (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
+        tcall_write_text(writer,
+                         most ? "over the maximum" : "under the minimum");
         break;
-    case 'o': tcall_say_own_(writer, fault, fault->node); break;
-    case 'l': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, false); break;
-    case 'h': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, false); break;
-    case 'L': tcall_say_limit_(writer, fault, TCALL_AT_LEAST_, true); break;
-    case 'H': tcall_say_limit_(writer, fault, TCALL_AT_MOST_, true); break;
+    case 'o': tcall_say_own_(fault); break;
+    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
+    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
+    case 'L':
+    case 'H':
+        tcall_say_counted_(writer,
+                           tcall_fault_limit_(fault, letter == 'H')->of.number,
+                           fault->value);
+        break;
     case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
     case 'r':
-        tcall_write_text(writer, tcall_fault_integer_(fault) ? "an integer"
-                                                             : "a number");
+        tcall_write_text(writer, number ? "a number" : "an integer");
         tcall_say_text_(fault, tcall_fault_range_(fault));
         break;
-    case 'e': tcall_say_list_(writer, at); break;
-    case 'x': tcall_say_pattern_(writer, fault); break;
+    case 'e': tcall_say_list_(writer, row); break;
+    case 'x':
+        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
+        break;
     case 'w':
-        value.tok = fault->root.tok + fault->count;
-        tcall_say_value_(writer, value);
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
         break;
     case 'm':
-        tcall_write_text(writer, fault->count == 1 ? "matches " : "match ");
-        tcall_say_own_(writer, fault,
-                       tcall_fault_other_(fault, TCALL_K_CONTAINS_));
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
         break;
     case 'f':
-        tcall_write_text(writer, fault->count ? "several alternatives"
-                                              : "no alternative");
+        tcall_write_text(writer,
+                         is->count ? "several alternatives" : "no alternative");
         break;
-    case 'p': tcall_say_own_(writer, fault, fault->parent); break;
-    case 'N': tcall_say_text_(fault, tcall_fault_names_(fault)); break;
-    case 'P':
-        tcall_say_list_(
-            writer,
-            tcall_node_at_(fault->schema,
-                           tcall_fault_other_(fault, TCALL_K_PROPERTIES_)));
+    case 'p':
+        tcall_say_spelled_(writer,
+                           tcall_fault_needs_(row, row->of.text + is->count));
         break;
+    default: tcall_say_others_(fault); break; /* N */
     }
 }
 
+/* Says a fault of a shape in the words for the misfit that it is. */
+static void tcall_say_shape_(const tcall_said_fault_ *fault)
+{
+    const tcall_fault *is = fault->is;
+    tcall_misfit misfit;
+    tcall_misplaced_ place;
+    memset(&misfit, 0, sizeof misfit);
+    for (misfit.code = 1;
+         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+        misfit.code++;
+    place.misfit = &misfit;
+    place.node = is->shape;
+    place.name = NULL;
+    place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        place.name = tcall_word_at_(
+            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+    tcall_tell_misfit_(fault->out, &place);
+}
+
+/* ---- whole faults ---- */
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_writer *writer, tcall_fault_ *fault,
-                                bool remedy)
+static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
 {
-    int says = 2 * tcall_fault_sentence_(fault)->says;
-    fault->out = writer;
-    tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says));
-    if (remedy)
-        tcall_say_text_(fault, tcall_word_at_(tcall_sentence_texts_, says + 1));
+    int half;
+    if (!fault->is->node)
+        tcall_say_shape_(fault);
+    else
+        for (half = 0; half <= (int)remedy; half++)
+            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
 }
 
-/* Into a string that is open: "/days: 9 is over the maximum 7; ..." Without a
- * remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_error_(tcall_writer *writer,
-                                    const tcall_schema *schema,
-                                    tcall_tree_ value,
-                                    const tcall_validation_error *error,
-                                    bool remedy)
+/* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
+ * ..." Without a remedy it is of what nobody can send anew. */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
+                                    const tcall_fault *is, bool remedy)
 {
-    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
-    tcall_say_pointer_(writer, value, fault.value.tok);
-    tcall_write_text(writer, fault.value.tok > value.tok ? ": " : "");
-    tcall_say_sentence_(writer, &fault, remedy);
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_write_text(writer, is->at ? ": " : "");
+    tcall_say_sentence_(&fault, remedy);
 }
 
-int tcall_write_validation_error(tcall_writer *writer,
-                                 const tcall_schema *schema, tcall_tree_ value,
-                                 const tcall_validation_error *error)
+/* Writes "path", with the member that a coercion left out, or NULL. Returns the
+ * last name. */
+static const char *tcall_write_path_(tcall_writer *writer, const char *text,
+                                     uint32_t at,
+                                     const tcall_coercion *coercion)
 {
-    tcall_fault_ fault = tcall_fault_of_(schema, value, error);
-    int word = tcall_fault_sentence_(&fault)->word;
+    const char *key;
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    key = tcall_say_pointer_(writer, text, text + at);
+    if (coercion && coercion->name)
+        tcall_write_text(writer, "/");
+    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    else if (coercion && coercion->name)
+        tcall_put_step_(writer, coercion->name);
+    tcall_write_unquote(writer);
+    return key;
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, value, fault.value.tok);
+    fault.key = tcall_write_path_(writer, text, is->at, NULL);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(
-        writer, word == TCALL_K_NEVER_ ? "false" : tcall_keywords_[word].name);
+    tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(writer, &fault, true);
+    tcall_say_sentence_(&fault, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
 
-int tcall_write_validation_errors(tcall_writer *writer,
-                                  const tcall_schema *schema, tcall_tree_ value,
-                                  const tcall_check *check)
+/* ---- coercions ---- */
+
+/* What a value was: the text that it is, as a string. */
+static void tcall_write_came_(tcall_writer *writer, const char *value,
+                              uint8_t how)
 {
-    size_t i;
-    tcall_write_open(writer, '[');
-    for (i = 0; i < check->error_count && i < check->error_cap; i++)
-        tcall_write_validation_error(writer, schema, value, &check->errors[i]);
-    return tcall_write_close(writer, ']');
+    tcall_write_quote(writer);
+    if (how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value),
+                        TCALL_SAY_SPELLED_);
+    tcall_write_unquote(writer);
 }
 
-int tcall_write_coercions(tcall_writer *writer, tcall_tree_ value)
+static void tcall_write_coercion_(tcall_writer *writer, const char *text,
+                                  const tcall_coercion *coercion)
 {
-    int i;
+    const char *value = text + coercion->at;
+    tcall_write_open(writer, '{');
+    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "from");
+    if (coercion->name) {
+        tcall_write_null(writer);
+    } else {
+        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+    }
+    tcall_write_close(writer, '}');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    unsigned i, count = machine->coercion_count;
     tcall_write_open(writer, '[');
-    for (i = 0; value.tok && i < value.tok->span; i++) {
-        const tcall_tok_ *tok = value.tok + i;
-        if (tok->mark == TCALL_MARK_NONE_)
-            continue;
+    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
+        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
+    if (count > TCALL_COERCIONS_) {
         tcall_write_open(writer, '{');
-        tcall_write_path_(writer, value, tok);
-        tcall_write_key(writer, "from");
-        if (tok->mark == TCALL_MARK_DROP_) {
-            tcall_write_null(writer);
-        } else { /* a string */
-            tcall_write_quote(writer);
-            tcall_say_str_(writer, tcall_tok_str_(value.text, tok));
-            tcall_write_unquote(writer);
-            tcall_write_key(writer, "to");
-            tcall_write_comma_(writer);
-            tcall_write_scalar_(writer, value.text, tok);
-        }
+        tcall_write_key(writer, "more");
+        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
         tcall_write_close(writer, '}');
     }
     return tcall_write_close(writer, ']');
 }
 
+/* ---- why a schema was refused ---- */
+
 int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 {
+    const char *text = schema->text, *place, *end;
     if (!schema->reason)
         return tcall_write_text(writer, "ok");
-    if (schema->text) {
-        const char *place = schema->text + schema->at;
-        if (place == tcall_text_space_(schema->text))
+    if (!text) {
+        tcall_write_text(writer, schema->reason);
+    } else {
+        place = text + schema->at;
+        end = text + schema->len;
+        if (place == tcall_text_space_(text)) {
             tcall_write_text(writer, "the schema");
-        tcall_say_place_(writer, schema->text, place);
+            while (tcall_is_space_(end[-1]))
+                end--;
+        } else {
+            end = tcall_text_skip_(place);
+        }
+        tcall_say_pointer_(writer, text, place);
         tcall_write_text(writer, ": ");
-    }
-    tcall_write_text(writer, schema->reason);
-    if (schema->text) {
+        tcall_write_text(writer, schema->reason);
         tcall_write_text(writer, " ");
-        tcall_say_json_(writer, schema->text + schema->at);
+        tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
+                        TCALL_SAY_SPELLED_);
     }
     if (schema->remedy) {
         tcall_write_text(writer, "; ");
@@ -14045,8 +15201,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
     }
     return writer->error;
 }
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>chat
@@ -14744,8 +15898,6 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
@@ -14768,33 +15920,7 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   "to");
     TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
                   "no_schema_mode is none of tcall_no_schema");
-#ifdef TOOLCALL_NO_SHAPES
-    TCALL_REFUSE_(review, tool->shape != NULL,
-                  "shapes were left out by TOOLCALL_NO_SHAPES");
-#endif
 }
-
-#else
-
-/* Every tool has a shape. */
-TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
-{
-    (void)tool;
-    return true;
-}
-
-static void tcall_row_check_arguments_(tcall_review_ *review,
-                                       const tcall_tool *tool)
-{
-    TCALL_REFUSE_(review, !tool->shape,
-                  "shape is missing: TOOLCALL_NO_SCHEMA left "
-                  "out all else that checks arguments");
-    TCALL_REFUSE_(review,
-                  tool->parameters || tool->output || tool->provider_schema,
-                  "schemas were left out by TOOLCALL_NO_SCHEMA");
-}
-
-#endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
@@ -14865,10 +15991,6 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
                   "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-#ifdef TOOLCALL_NO_SCHEMA
-    TCALL_REFUSE_(&review, desc->validator != NULL,
-                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
     TCALL_REFUSE_(&review, desc->hook_count > 0,
@@ -14967,9 +16089,8 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
     return table;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Compiles into the free part of the block; the program is not held yet. */
+/* Compiles into the free part of the block; the nodes, at its beginning, are
+ * not held yet. */
 static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
                                    const char *text,
                                    const tcall_author_ *author)
@@ -14982,13 +16103,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
-}
-
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
 /* A schema of a row that is judged. */
@@ -15023,34 +16137,31 @@ static bool tcall_lists_object_(const char *list)
     return *at == '{';
 }
 
-/* Returns whether an object may be right for a schema of a program: only what
- * says so whatever is in the object counts. */
-static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
-                                 int depth)
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+static bool tcall_takes_objects_(const tcall_node *node, int depth)
 {
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
-    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
-    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
-        const char *at = tcall_node_at_(s, i);
-        switch (tcall_node_op_(&node[i])) {
-        case TCALL_K_REF_:
-            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row))
+        switch (row->on) {
+        case TCALL_ON_REF_:
+            takes = tcall_takes_objects_(row->of.node, depth - 1);
             break;
-        case TCALL_K_ALLOF_:
-            for (each = i + 1; takes && each < tcall_node_after_(node, i);
-                 each = tcall_node_after_(node, each))
-                takes = tcall_takes_objects_(s, each, depth - 1);
+        case TCALL_ON_ALLOF_:
+            for (i = 0; takes && i < row->count; i++)
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
-        case TCALL_K_NOT_: /* of all objects, not of some */
-            takes = tcall_node_after_(node, i) > i + 1 ||
-                    !tcall_takes_objects_(s, i, 0);
+        case TCALL_ON_NOT_: /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
-        case TCALL_K_CONST_: takes = *at == '{'; break;
-        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
+        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
         default: break;
         }
-    }
     return takes;
 }
 
@@ -15073,7 +16184,7 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     if (r < 0)
         return r;
     if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return TCALL_OK;
     tcall_schema_fault_(schema, &author,
                         (size_t)(tcall_text_space_(text) - text),
@@ -15105,8 +16216,9 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     tcall_schema schema;
     int r =
         tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
-    if (hold && tcall_lasts_(tc, schema.need) && tc->schemas)
-        tc->schemas[tool - tc->desc.tools] = schema;
+    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
     r = tcall_worse_(
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
@@ -15124,61 +16236,22 @@ static int tcall_schemas_(tcall *tc, size_t rows)
 {
     if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
-    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
 {
-    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
 /* Forgets the schema of a tool that is removed. */
 static void tcall_schema_drop_(tcall *tc, size_t row)
 {
-    if (tc->schemas)
-        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
 }
-
-#else
-
-/* Without schemas a row that has one was refused. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
-{
-    (void)tc;
-    (void)tool;
-    (void)hold;
-    return TCALL_OK;
-}
-
-static bool tcall_holds_schemas_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-static int tcall_schemas_(tcall *tc, size_t rows)
-{
-    (void)tc;
-    (void)rows;
-    return TCALL_OK;
-}
-
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return false;
-}
-
-static void tcall_schema_drop_(tcall *tc, size_t row)
-{
-    (void)tc;
-    (void)row;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 
@@ -17466,10 +18539,10 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
 /* ==========================================================================
  * >>call
  *
- * What a call needs is built up at the end of the block: the program of its
- * schema (when lazy), the repaired text (if any), the list of coercions (if
- * any), the arguments, the struct. Each is made in the free part and then
- * moved there, so nothing has to know its size beforehand.
+ * What a call needs is built up at the end of the block: the nodes of its
+ * schema (when lazy), its struct, the checked text, the list of coercions (if
+ * any), a repair (if any). Texts are made in the free part and then moved
+ * there, so nothing has to know their size beforehand.
  */
 
 /* Sends an event about a call, unless nobody listens. */
@@ -17580,135 +18653,135 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
+/* ---- reading ---- */
 
-/* ---- arguments as values ---- */
-
-/* Parses text into the end of the block; what lies in the first `skip` bytes
- * of the free part (the text itself, perhaps) is left alone. */
-static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
-                               size_t skip)
+/* Reads a text in the free part of the block: checked text at its start, behind
+ * that the frames, both of use until the block is. Returns the machine's error.
+ * room: bytes that the checked text may take, its NUL included. */
+static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
+                                  tcall_machine_desc *desc, size_t room)
 {
-    tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, skip, &size);
-    tcall_arguments args;
-    const char *held;
-    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
-    if (r == TCALL_E_MEMORY)
-        tcall_block_room_(block,
-                          (size_t)(gap - tcall_block_gap_(block)) + args.used);
-    if (r < 0) {
-        call->error_at = args.at;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    desc->text = gap;
+    desc->size = room = tcall_round_up_(room) < size ? room : size;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = gap + room;
+    desc->arena_size = size - room;
+    return tcall_machine_init(machine, desc);
+}
+
+/* Notes how much of the block a reading took, or wants at least. */
+static void tcall_arguments_room_(tcall_block *block,
+                                  const tcall_machine *machine)
+{
+    size_t used = tcall_machine_used_(machine) + 7;
+    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                             : machine->is.size;
+    tcall_block_room_(block, used);
+}
+
+/* Reads a text strictly. */
+TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
+                                        tcall_machine *machine,
+                                        tcall_machine_desc *desc,
+                                        tcall_str text)
+{
+    tcall_arguments_begin_(block, machine, desc, text.len + 1);
+    tcall_machine_feed(machine, text.ptr, text.len);
+    tcall_machine_end(machine);
+    tcall_arguments_room_(block, machine);
+    return machine->error;
+}
+
+/* Reads a text strictly, and once more as it was meant if that is allowed and
+ * helps. A control character takes six bytes as an escape. */
+TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
+                                         tcall_machine *machine,
+                                         tcall_machine_desc *desc,
+                                         tcall_str text, bool strict,
+                                         uint32_t *fixes)
+{
+    int r = tcall_arguments_read_(block, machine, desc, text);
+    size_t at = machine->at, most;
+    *fixes = 0;
+    if (!tcall_is_slip_(r))
         return r;
+    tcall_hydrate_gap_(block, 0, &most);
+    most /= 2;
+    tcall_arguments_begin_(block, machine, desc,
+                           text.len < most / 6 ? 6 * text.len + 3 : most);
+    r = tcall_read_meant_(machine, text, r, at, strict, fixes);
+    tcall_arguments_room_(block, machine);
+    return r;
+}
+
+/* What the arguments may be, and where they go. */
+static int tcall_arguments_target_(tcall *tc, tcall_call *call,
+                                   tcall_machine_desc *desc)
+{
+    const tcall_object *shape = call->tool->shape;
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    if (shape) {
+        desc->target.object = shape;
+        desc->target.out = tcall_block_take_(&tc->block, shape->size);
+        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
-    if (!skip)
-        call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(block, gap, args.used);
-    /* What was parsed has moved with its memory. */
-    call->tree.text = held + (args.root.text - gap);
-    call->tree.tok =
-        (const tcall_tok_ *)(const void *)(held +
-                                           ((const char *)args.root.tok - gap));
+    desc->target.node = call->node; /* NULL: another one checks, or nobody */
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
-/* Writes what was read as the checked text, in the place of what it was read
- * to, which only sentences about faults still need: then beside that. */
-static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+/* Keeps in the call what was read: the checked text at the end of the block,
+ * which is what is approved, run, logged and sent back, and the faults. */
+static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
+                                 tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
-    tcall_write_tree_(&out, call->tree);
-    tcall_write_bytes(&out, "", 1);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    if (!call->faults)
-        tcall_block_back_(block, base);
-    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
-    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
-                                         const char *text)
-{
-    int r = tcall_tool_compile_(tc, schema, text);
+    tcall_str text;
+    int r =
+        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    schema->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        &tc->block, (const char *)schema->program,
-        schema->nodes * sizeof(tcall_node_));
-    return schema->program ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Gives the call its compiled schema: the one of tcall_init, or one made for
- * this call, where that is lazy or the tool was added later. */
-static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
-{
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                       ? machine->fault_count
+                       : TOOLCALL_MAX_FAULTS;
+    memcpy(call->fault, machine->faults, sizeof call->fault);
+    call->coercions = machine->coercion_count;
+    if (!call->coercions || machine->error)
         return TCALL_OK;
-    if (tc->schemas) {
-        call->schema = tc->schemas[call->tool - tc->desc.tools];
-        if (call->schema.program)
-            return TCALL_OK;
-    }
-    return tcall_hydrate_compile_(tc, &call->schema, text);
-}
-
-/* Checks with the free part of the block as scratch memory. */
-TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
-                                     const tcall_schema *schema,
-                                     tcall_tree_ value, tcall_check *check)
-{
-    int r;
-    check->memory = tcall_hydrate_gap_(block, 0, &check->size);
-    r = tcall_schema_check(schema, value, check);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(block, check->need);
-    return r;
-}
-
-/* Checks the arguments, and keeps in the call what was found. */
-static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
-{
-    tcall_check check;
-    int r;
-    memset(&check, 0, sizeof check);
-    check.errors = call->fault;
-    check.error_cap = TOOLCALL_MAX_FAULTS;
-    check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
-    if (coerce)
-        call->coercions = (uint16_t)check.coerced;
-    call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
-                                 ? check.error_count
-                                 : TOOLCALL_MAX_FAULTS);
-    return r;
-}
-
-/* Coercion only marks the values it would change. This writes the arguments as
- * they are meant and reads that text, to be checked strictly: so what is
- * checked, shown, run and logged is one and the same value. */
-TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t *base)
-{
-    tcall_block *block = &tc->block;
-    tcall_writer out;
-    size_t len;
-    tcall_hydrate_writer_(block, &out);
-    tcall_write_tree_(&out, call->tree);
-    len = out.len;
-    out.last = 0;
-    tcall_write_coercions(&out, call->tree);
-    if (!tcall_block_room_(block, out.len))
+    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_write_coercions(&out, machine);
+    if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, *base);
-    tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
-    *base = block->high;
-    return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
+    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+}
+
+/* Reads the arguments: strictly, and once more as they were meant if that is
+ * allowed and helps. */
+TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+{
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    size_t base = tc->block.high;
+    int kept, r = tcall_arguments_target_(tc, call, &desc);
+    if (r < 0)
+        return r;
+    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
+                               tc->desc.strict_json, &call->fixes);
+    call->error_at = machine.at;
+    if (r != TCALL_OK)
+        tcall_block_back_(&tc->block, base);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    kept = tcall_arguments_keep_(tc, call, &machine);
+    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    return kept < 0 ? kept : r;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -17726,334 +18799,55 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     return r < 0 ? r : TCALL_OK;
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* ---- the schema of a call ---- */
 
-/* Marks a value whose type its node does not allow and that means another one:
- * a string that holds it, or a null where nothing has to be. Returns whether it
- * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
-                                const tcall_shape *node)
+/* Compiles a schema into the end of the block. */
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
+                                         const char *text)
 {
-    unsigned types = node->types, wanted;
-    tcall_type type = tcall_tree_type_(value);
-    /* the token is ours: the call was parsed for this */
-    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
-    int mark = TCALL_MARK_DROP_;
-    if (type == TCALL_NULL) {
-        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
-            !(tok->type & TCALL_MEMBER_))
-            return false;
-    } else {
-        /* the same set as the schema's checker has it */
-        wanted = (types & 3) | (types >> 1 & 0x3C) |
-                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
-        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
-            return false;
-    }
-    tok->mark = mark;
-    return true;
+    tcall_schema schema;
+    tcall_block *block = &tc->block;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, schema.need))
+            return TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    *node = schema.root;
+    return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-/* An open object or list that has a shape. */
-typedef struct tcall_coerce_level_ {
-    const tcall_object *object; /* or, of a list: */
-    const tcall_shape *item;
-    const tcall_tok_ *end;
-} tcall_coerce_level_;
-
-/* Returns the node of a member or item that a level has, or NULL. */
-static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_tree_ value)
+/* Gives the call its compiled schema: the one of tcall_init, or one made for
+ * this call, where that is lazy or the tool was added later. */
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    tcall_str key = tcall_tree_key_(value);
-    const char *name;
-    unsigned i;
-    if (level->item)
-        return level->item;
-    name = level->object->names;
-    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
-        if (tcall_str_eq(tcall_str_of(name), key))
-            return &level->object->members[i];
-    return NULL;
+    const char *text = call->tool->parameters;
+    if (!text || tc->desc.validator)
+        return TCALL_OK;
+    if (tc->nodes)
+        call->node = tc->nodes[call->tool - tc->desc.tools];
+    return call->node ? TCALL_OK
+                      : tcall_hydrate_compile_(tc, &call->node, text);
 }
-
-/* Opens a level where a value has parts with a shape. Returns whether it did.
- */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
-                               const tcall_shape *node)
-{
-    tcall_type type = tcall_tree_type_(value);
-    level->object = NULL;
-    level->item = NULL;
-    level->end = value.tok ? value.tok + value.tok->span : NULL;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        level->object = (const tcall_object *)node->more;
-    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        level->item = (const tcall_shape *)node->more;
-    return level->object || level->item;
-}
-
-/* Marks what is to be coerced in the arguments, value after value. Returns how
- * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
-                              const tcall_object *shape)
-{
-    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
-    tcall_shape root = tcall_root_;
-    unsigned count = 0;
-    root.more = shape;
-    tcall_coerce_open_(level, at, &root); /* arguments are an object */
-    for (at.tok++; at.tok < levels->end;) {
-        const tcall_shape *node;
-        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1;
-        if (at.tok == level->end) {
-            level--;
-            continue;
-        }
-        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
-        node = tcall_coerce_node_(level, at);
-        count += node && tcall_coerce_value_(scan, at, node);
-        if (!node || full || !tcall_coerce_open_(level + 1, at, node))
-            at.tok += at.tok->span;
-        else {
-            level++;
-            at.tok++;
-        }
-    }
-    return count;
-}
-
-/* Marks what is to be coerced, unless types are strict. */
-TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
-                                                  tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
-}
-
-#else
-
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-#ifndef TOOLCALL_NO_SHAPES
-
-/* ---- arguments as a struct, by the shape of the tool ---- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Lets the decoder read the checked text. */
-static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
-{
-    tcall_str text = tcall_text_verbatim_(call->args.at);
-    tcall_decoder_feed(decoder, text.ptr, text.len);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
-{
-    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
-}
-
-#endif
-
-/* Keeps in the call what the decoder found. */
-static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
-{
-    int r = tcall_decoder_end(decoder);
-    call->error_at = decoder->at;
-    call->faults = decoder->misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
-    return r;
-}
-
-/* Checks the arguments against the shape while they are read into its struct,
- * which is held by the call. */
-TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
-{
-    const tcall_object *shape = call->tool->shape;
-    void *bound = tcall_block_take_(&tc->block, shape->size);
-    tcall_decoder decoder;
-    int r;
-    if (!bound)
-        return TCALL_E_MEMORY;
-    tcall_decoder_init(&decoder, shape, bound);
-    tcall_hydrate_pour_(call, &decoder);
-    r = tcall_hydrate_found_(call, &decoder);
-    if (r == TCALL_OK)
-        call->cx.bound = bound;
-    return r;
-}
-
-/* Writes a misfit as the checker's errors are written: place, keyword and
- * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
-                                      size_t index)
-{
-    const tcall_misfit *misfit = &call->misfit[index];
-    tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, call->tool->shape);
-    tcall_write_open(out, '{');
-    tcall_write_key(out, "path");
-    tcall_write_quote(out);
-    tcall_write_misplaced_(out, &place, 0);
-    tcall_write_unquote(out);
-    tcall_write_key(out, "keyword");
-    tcall_write_string(out, tcall_misfit_keyword_(misfit));
-    tcall_write_key(out, "message");
-    tcall_write_quote(out);
-    tcall_tell_misfit_(out, &place);
-    tcall_write_unquote(out);
-    tcall_write_close(out, '}');
-}
-
-/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
-static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
-                              size_t index)
-{
-    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-}
-
-#else
-
-/* Without shapes no tool has one: it was refused at the start. */
-static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-    return TCALL_E_USAGE;
-}
-
-static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
-                                      size_t index)
-{
-    (void)out;
-    (void)call;
-    (void)index;
-}
-
-static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
-                              size_t index)
-{
-    (void)out;
-    (void)call;
-    (void)index;
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Coerces and checks what was read. *base: of the block, before it was. */
-static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
+/* Reads and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
 {
-    bool shape = call->tool->shape != NULL;
-    int r = TCALL_OK;
+    int r = tcall_hydrate_read_(tc, call);
+    if (r < 0 && r != TCALL_E_INVALID)
+        return r;
+    if (!tcall_is_checked_(call->tool))
+        return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        return r;
-    if (shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r < 0 || !call->coercions)
-        return r;
-    r = tcall_hydrate_rewrite_(tc, call, base);
-    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
-}
-
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
-{
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
-    if (r < 0)
-        return r;
-    if (tcall_is_checked_(call->tool))
-        r = tcall_hydrate_values_(tc, call, &base);
-    text = tcall_hydrate_text_(tc, call, base);
-    r = r < 0 ? r : text;
-    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
-        return r;
-    if (call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
-
-/* Writes one fault of a call as an error: place, keyword and sentence. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, call, index);
-    else
-        tcall_write_validation_error(out, &call->schema, call->tree,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open: "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_say_misfit_(out, call, index);
-    else
-        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
-                         true);
-}
-
-#else
-
-/* Parses and checks at once. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
-{
-    int r = tcall_hydrate_decode_(tc, call);
-    (void)base;
-    if (r == TCALL_OK || r == TCALL_E_INVALID)
-        call->step = TCALL_STEP_VALIDATE;
-    call->validated = r == TCALL_OK;
-    return r;
-}
-
-static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-    return TCALL_OK;
-}
-
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
-{
-    tcall_write_misfit_error_(out, call, index);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_misfit_(out, call, index);
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates the arguments: an attempt of its own, beside what the
  * block holds of earlier ones. */
@@ -18068,7 +18862,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, tc->block.high);
+    return tcall_hydrate_judge_(tc, call);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
@@ -18194,7 +18988,7 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, call, i);
+        tcall_write_fault(out, call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 
@@ -18765,8 +19559,6 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
     tcall_write_unquote(out);
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -18924,53 +19716,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* Returns whether the schema of the call allows the text. Memory is what the
- * block has left. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_arguments args;
-    tcall_check check;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
-        return false;
-    memset(&check, 0, sizeof check);
-    check.memory = gap + args.used;
-    check.size = size - args.used;
-    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
-}
-
-#else
-
-/* Without schemas there are no values of arguments, and no texts of schemas. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
-{
-    (void)out;
-    (void)name;
-    (void)args;
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    (void)out;
-    (void)schema;
-    (void)depth;
-}
-
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes a number near the bounds of a node, 1 without any. */
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
@@ -19036,41 +19781,23 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the shape allows the text. The decoder and its struct are
- * made in what the block has left. */
-TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
-                                                   tcall_str text)
+/* Returns whether the call would take the text. */
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
+    tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    tcall_decoder *decoder = (tcall_decoder *)(void *)gap;
-    size_t head = tcall_round_up_(sizeof *decoder);
-    if (size < head + shape->size)
-        return false;
-    tcall_decoder_init(decoder, shape, gap + head);
-    tcall_decoder_feed(decoder, text.ptr, text.len);
-    return tcall_decoder_end(decoder) == TCALL_OK;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    desc.target.object = shape;
+    desc.target.node = shape ? NULL : call->node;
+    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    return (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
-
-#else
-
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    (void)out;
-    (void)shape;
-    (void)depth;
-}
-
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
 TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
@@ -19095,15 +19822,14 @@ TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
 /* Longer examples are left out. */
 #define TCALL_EXAMPLE_ 512
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
+/* Makes an example at the end of the block, ended by NUL. Returns its length,
+ * or 0. */
+static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
     tcall_writer args;
-    tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -19112,20 +19838,30 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
-        return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!(tool->shape ? tcall_example_decodes_(call, text)
-                      : tcall_example_fits_(call, text)))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
+        return 0;
+    return --text->len;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_str text;
+    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */
@@ -19159,7 +19895,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
+        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
     }
 }
 
@@ -19487,71 +20223,42 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
-{
-    tcall_block *b = &cx->tc->block;
-    tcall_str text = tcall_output(cx);
-    size_t need = 0, size, tokens;
-    char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok_ *tok;
-    int r;
-    if (!copy)
-        return TCALL_E_MEMORY;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
-                          &need);
-    if (r < 0 && r != TCALL_E_MEMORY) {
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
-        return TCALL_E_OUTPUT;
-    }
-    tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
-        b, (const char *)tok, tokens * sizeof *tok);
-    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
-}
-
 /* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void
-tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_tree_ value, const tcall_validation_error *error)
+TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
+                                                   const tcall_machine *machine)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
+    block->low += machine->is.size; /* the text that is shown */
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_error_(&why, schema, value, error, false);
+    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    block->low -= machine->is.size;
 }
 
 /* What this takes of the block is given back by its caller. */
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
-    tcall_schema *schema =
-        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
-    tcall_validation_error first;
-    tcall_check check;
-    tcall_tree_ value;
-    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    int r;
+    memset(&desc, 0, sizeof desc);
+    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    memset(&check, 0, sizeof check);
-    check.errors = &first;
-    check.error_cap = 1;
-    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
-    if (r != TCALL_E_INVALID)
+    desc.target.rows = &tcall_schema_rows;
+    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    tcall_output_complain_(cx, schema, value, &first);
+    if (r == TCALL_E_INVALID)
+        tcall_output_complain_(cx, &machine);
+    else
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
     return TCALL_E_OUTPUT;
 }
 
@@ -19571,17 +20278,6 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
         tcall_block_back_(&cx->tc->block, high);
     return r;
 }
-
-#else
-
-/* Without schemas a tool has none for its output. */
-TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
-{
-    (void)cx;
-    return TCALL_OK;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ==========================================================================
  * >>stages
@@ -20107,8 +20803,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Goes on with an object: its names and descriptions, and its defaults. */
 static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
                                const tcall_object *object)
@@ -20156,18 +20850,6 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
             tcall_hash_object_(tc, hash, walk.entered);
     } while (tcall_walk_next_(&walk));
 }
-
-#else
-
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape)
-{
-    (void)tc;
-    (void)hash;
-    (void)shape;
-}
-
-#endif
 
 /* ---- definitions ---- */
 
@@ -26460,28 +27142,31 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
-    tcall_arguments args;
-    tcall_writer writer;
-    char *gap = tcall_block_gap_(block);
-    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+    char *end = tcall_block_gap_(block) + room;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
+        0)
         return mended;
-    room -= args.used;
-    tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_tree_(&writer, args.root) < 0 ||
-        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+    if (machine.len > text.len && room < 2 * machine.len - text.len)
         return mended;
-    mended.ptr = gap + args.used + room - writer.fill;
-    mended.len = writer.fill;
-    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    mended.ptr = end - machine.len;
+    mended.len = machine.len;
+    memmove(end - machine.len, machine.text, machine.len);
     return mended;
 }
 
 static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 {
-    tcall_arguments args;
-    return tcall_parse_arguments(&args, object, true, tcall_block_gap_(block),
-                                 tcall_block_free_(block)) == TCALL_E_DUPLICATE;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    memset(&desc, 0, sizeof desc);
+    return tcall_arguments_read_(block, &machine, &desc, object) ==
+           TCALL_E_DUPLICATE;
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
@@ -28685,8 +29370,6 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
  * line has ended, so that the id is known wherever it was.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* ---- the message ---- */
 
 /* Indices of members, in the order of their names below. */
@@ -29350,7 +30033,6 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_SHAPES */
 
 #ifdef __cplusplus
 }

@@ -38,11 +38,7 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#ifdef TOOLCALL_NO_SCHEMA
-#define TCALL_SCHEMA_ROW_ TCALL_UNSAID_
-#else
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_HOOKS
 #define TCALL_HOOKS_ROW_ TCALL_UNSAID_
 #else
@@ -131,6 +127,35 @@ TCALL_SHARED_ const char *tcall_plain_run_(const char *at, const char *end)
             break;
     }
     return at;
+}
+
+/* The same, a word at a time while all bytes of it are plain. */
+TCALL_SHARED_ const char *tcall_plain_(const char *at, const char *end)
+{
+    const size_t ones = (size_t)-1 / 255;
+    /* words of two bytes are not worth it */
+    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
+        size_t word, quotes, slashes, marks;
+        memcpy(&word, at, sizeof word);
+        quotes = word ^ ones * '"';
+        slashes = word ^ ones * '\\';
+        marks =
+            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
+            ones * 0x80;
+        /* A byte that is not plain has its mark set. A borrow can set that of
+         * a byte above it as well, so the lowest mark is right. */
+#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+        if (marks)
+            return at +
+                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
+                                                 : __builtin_ctzl(marks)) >>
+                    3);
+#endif
+        if (marks)
+            break;
+        at += sizeof word;
+    }
+    return tcall_plain_run_(at, end);
 }
 
 /* Returns the value of a hex digit, or -1. */

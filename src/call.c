@@ -1,17 +1,18 @@
 #pragma once
 #include "call.h"
 #include "lenient.c"
-#include "shape_text.c"
-#include "read.c"
+#include "machine.c"
+#include "say.c"
 #include "registry.c"
+#include "rows.c"
 
 /* ==========================================================================
  * >>call
  *
- * What a call needs is built up at the end of the block: the program of its
- * schema (when lazy), the repaired text (if any), the list of coercions (if
- * any), the arguments, the struct. Each is made in the free part and then
- * moved there, so nothing has to know its size beforehand.
+ * What a call needs is built up at the end of the block: the nodes of its
+ * schema (when lazy), its struct, the checked text, the list of coercions (if
+ * any), a repair (if any). Texts are made in the free part and then moved
+ * there, so nothing has to know their size beforehand.
  */
 
 /* Sends an event about a call, unless nobody listens. */
@@ -122,135 +123,135 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
     return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
+/* ---- reading ---- */
 
-/* ---- arguments as values ---- */
-
-/* Parses text into the end of the block; what lies in the first `skip` bytes
- * of the free part (the text itself, perhaps) is left alone. */
-static int tcall_hydrate_read_(tcall *tc, tcall_call *call, tcall_str text,
-                               size_t skip)
+/* Reads a text in the free part of the block: checked text at its start, behind
+ * that the frames, both of use until the block is. Returns the machine's error.
+ * room: bytes that the checked text may take, its NUL included. */
+static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
+                                  tcall_machine_desc *desc, size_t room)
 {
-    tcall_block *block = &tc->block;
     size_t size;
-    char *gap = tcall_hydrate_gap_(block, skip, &size);
-    tcall_arguments args;
-    const char *held;
-    int r = tcall_parse_arguments(&args, text, tc->desc.strict_json, gap, size);
-    if (r == TCALL_E_MEMORY)
-        tcall_block_room_(block,
-                          (size_t)(gap - tcall_block_gap_(block)) + args.used);
-    if (r < 0) {
-        call->error_at = args.at;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    desc->text = gap;
+    desc->size = room = tcall_round_up_(room) < size ? room : size;
+    room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->arena = gap + room;
+    desc->arena_size = size - room;
+    return tcall_machine_init(machine, desc);
+}
+
+/* Notes how much of the block a reading took, or wants at least. */
+static void tcall_arguments_room_(tcall_block *block,
+                                  const tcall_machine *machine)
+{
+    size_t used = tcall_machine_used_(machine) + 7;
+    used += machine->error == TCALL_E_MEMORY ? tcall_block_free_(block)
+                                             : machine->is.size;
+    tcall_block_room_(block, used);
+}
+
+/* Reads a text strictly. */
+TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
+                                        tcall_machine *machine,
+                                        tcall_machine_desc *desc,
+                                        tcall_str text)
+{
+    tcall_arguments_begin_(block, machine, desc, text.len + 1);
+    tcall_machine_feed(machine, text.ptr, text.len);
+    tcall_machine_end(machine);
+    tcall_arguments_room_(block, machine);
+    return machine->error;
+}
+
+/* Reads a text strictly, and once more as it was meant if that is allowed and
+ * helps. A control character takes six bytes as an escape. */
+TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
+                                         tcall_machine *machine,
+                                         tcall_machine_desc *desc,
+                                         tcall_str text, bool strict,
+                                         uint32_t *fixes)
+{
+    int r = tcall_arguments_read_(block, machine, desc, text);
+    size_t at = machine->at, most;
+    *fixes = 0;
+    if (!tcall_is_slip_(r))
         return r;
+    tcall_hydrate_gap_(block, 0, &most);
+    most /= 2;
+    tcall_arguments_begin_(block, machine, desc,
+                           text.len < most / 6 ? 6 * text.len + 3 : most);
+    r = tcall_read_meant_(machine, text, r, at, strict, fixes);
+    tcall_arguments_room_(block, machine);
+    return r;
+}
+
+/* What the arguments may be, and where they go. */
+static int tcall_arguments_target_(tcall *tc, tcall_call *call,
+                                   tcall_machine_desc *desc)
+{
+    const tcall_object *shape = call->tool->shape;
+    memset(desc, 0, sizeof *desc);
+    desc->object = desc->for_c = true;
+    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    if (shape) {
+        desc->target.object = shape;
+        desc->target.out = tcall_block_take_(&tc->block, shape->size);
+        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
-    if (!skip)
-        call->fixes = args.fixes;
-    held = tcall_hydrate_hold_(block, gap, args.used);
-    /* What was parsed has moved with its memory. */
-    call->tree.text = held + (args.root.text - gap);
-    call->tree.tok =
-        (const tcall_tok_ *)(const void *)(held +
-                                           ((const char *)args.root.tok - gap));
+    desc->target.node = call->node; /* NULL: another one checks, or nobody */
+    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
     return TCALL_OK;
 }
 
-/* Writes what was read as the checked text, in the place of what it was read
- * to, which only sentences about faults still need: then beside that. */
-static int tcall_hydrate_text_(tcall *tc, tcall_call *call, size_t base)
+/* Keeps in the call what was read: the checked text at the end of the block,
+ * which is what is approved, run, logged and sent back, and the faults. */
+static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
+                                 tcall_machine *machine)
 {
-    tcall_block *block = &tc->block;
     tcall_writer out;
-    tcall_hydrate_writer_(block, &out);
-    tcall_write_tree_(&out, call->tree);
-    tcall_write_bytes(&out, "", 1);
-    if (!tcall_block_room_(block, out.len))
-        return TCALL_E_MEMORY;
-    if (!call->faults)
-        tcall_block_back_(block, base);
-    call->args.at = tcall_hydrate_hold_(block, out.buf, out.len);
-    return call->args.at ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Compiles a schema into the end of the block. */
-TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, tcall_schema *schema,
-                                         const char *text)
-{
-    int r = tcall_tool_compile_(tc, schema, text);
+    tcall_str text;
+    int r =
+        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    schema->program = (const tcall_node_ *)(const void *)tcall_hydrate_hold_(
-        &tc->block, (const char *)schema->program,
-        schema->nodes * sizeof(tcall_node_));
-    return schema->program ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Gives the call its compiled schema: the one of tcall_init, or one made for
- * this call, where that is lazy or the tool was added later. */
-static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
-{
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    call->args = tcall_json_of_(text.ptr, NULL);
+    machine->text =
+        (char *)(uintptr_t)text.ptr; /* the free part is written to */
+    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                       ? machine->fault_count
+                       : TOOLCALL_MAX_FAULTS;
+    memcpy(call->fault, machine->faults, sizeof call->fault);
+    call->coercions = machine->coercion_count;
+    if (!call->coercions || machine->error)
         return TCALL_OK;
-    if (tc->schemas) {
-        call->schema = tc->schemas[call->tool - tc->desc.tools];
-        if (call->schema.program)
-            return TCALL_OK;
-    }
-    return tcall_hydrate_compile_(tc, &call->schema, text);
-}
-
-/* Checks with the free part of the block as scratch memory. */
-TCALL_SHARED_ int tcall_hydrate_run_(tcall_block *block,
-                                     const tcall_schema *schema,
-                                     tcall_tree_ value, tcall_check *check)
-{
-    int r;
-    check->memory = tcall_hydrate_gap_(block, 0, &check->size);
-    r = tcall_schema_check(schema, value, check);
-    if (r == TCALL_OK || r == TCALL_E_MEMORY)
-        tcall_block_room_(block, check->need);
-    return r;
-}
-
-/* Checks the arguments, and keeps in the call what was found. */
-static int tcall_hydrate_check_(tcall *tc, tcall_call *call, bool coerce)
-{
-    tcall_check check;
-    int r;
-    memset(&check, 0, sizeof check);
-    check.errors = call->fault;
-    check.error_cap = TOOLCALL_MAX_FAULTS;
-    check.coerce = coerce;
-    r = tcall_hydrate_run_(&tc->block, &call->schema, call->tree, &check);
-    if (coerce)
-        call->coercions = (uint16_t)check.coerced;
-    call->faults = (uint8_t)(check.error_count < TOOLCALL_MAX_FAULTS
-                                 ? check.error_count
-                                 : TOOLCALL_MAX_FAULTS);
-    return r;
-}
-
-/* Coercion only marks the values it would change. This writes the arguments as
- * they are meant and reads that text, to be checked strictly: so what is
- * checked, shown, run and logged is one and the same value. */
-TCALL_NOINLINE_ static int tcall_hydrate_rewrite_(tcall *tc, tcall_call *call,
-                                                  size_t *base)
-{
-    tcall_block *block = &tc->block;
-    tcall_writer out;
-    size_t len;
-    tcall_hydrate_writer_(block, &out);
-    tcall_write_tree_(&out, call->tree);
-    len = out.len;
-    out.last = 0;
-    tcall_write_coercions(&out, call->tree);
-    if (!tcall_block_room_(block, out.len))
+    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_write_coercions(&out, machine);
+    if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
-    tcall_block_back_(block, *base);
-    tcall_hydrate_keep_(block, out.buf + len, out.len - len, &call->coerced);
-    *base = block->high;
-    return tcall_hydrate_read_(tc, call, tcall_slice_(out.buf, len), len);
+    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+}
+
+/* Reads the arguments: strictly, and once more as they were meant if that is
+ * allowed and helps. */
+TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+{
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    size_t base = tc->block.high;
+    int kept, r = tcall_arguments_target_(tc, call, &desc);
+    if (r < 0)
+        return r;
+    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
+                               tc->desc.strict_json, &call->fixes);
+    call->error_at = machine.at;
+    if (r != TCALL_OK)
+        tcall_block_back_(&tc->block, base);
+    if (r != TCALL_OK && r != TCALL_E_INVALID)
+        return r;
+    kept = tcall_arguments_keep_(tc, call, &machine);
+    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    return kept < 0 ? kept : r;
 }
 
 /* Asks the validator of the user's, and keeps what it complains of. */
@@ -268,334 +269,55 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
     return r < 0 ? r : TCALL_OK;
 }
 
-#ifndef TOOLCALL_NO_SHAPES
+/* ---- the schema of a call ---- */
 
-/* Marks a value whose type its node does not allow and that means another one:
- * a string that holds it, or a null where nothing has to be. Returns whether it
- * did. */
-static bool tcall_coerce_value_(tcall_scan *scan, tcall_tree_ value,
-                                const tcall_shape *node)
+/* Compiles a schema into the end of the block. */
+TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
+                                         const char *text)
 {
-    unsigned types = node->types, wanted;
-    tcall_type type = tcall_tree_type_(value);
-    /* the token is ours: the call was parsed for this */
-    tcall_tok_ *tok = (tcall_tok_ *)(uintptr_t)value.tok;
-    int mark = TCALL_MARK_DROP_;
-    if (type == TCALL_NULL) {
-        if (types & TCALL_SHAPE_NULL || node->flags & TCALL_MEMBER_REQUIRED ||
-            !(tok->type & TCALL_MEMBER_))
-            return false;
-    } else {
-        /* the same set as the schema's checker has it */
-        wanted = (types & 3) | (types >> 1 & 0x3C) |
-                 (types & TCALL_SHAPE_INTEGER ? TCALL_INTEGER_ : 0);
-        if (type != TCALL_STRING || types & TCALL_SHAPE_STRING ||
-            !tcall_meant_type_(scan, tcall_tree_str_(value), wanted, &mark))
-            return false;
-    }
-    tok->mark = mark;
-    return true;
+    tcall_schema schema;
+    tcall_block *block = &tc->block;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(block, 0, &size);
+    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, schema.need))
+            return TCALL_E_MEMORY;
+    if (r < 0)
+        return r;
+    *node = schema.root;
+    return tcall_block_take_(block, schema.used) ? TCALL_OK : TCALL_E_MEMORY;
 }
 
-/* An open object or list that has a shape. */
-typedef struct tcall_coerce_level_ {
-    const tcall_object *object; /* or, of a list: */
-    const tcall_shape *item;
-    const tcall_tok_ *end;
-} tcall_coerce_level_;
-
-/* Returns the node of a member or item that a level has, or NULL. */
-static const tcall_shape *tcall_coerce_node_(const tcall_coerce_level_ *level,
-                                             tcall_tree_ value)
+/* Gives the call its compiled schema: the one of tcall_init, or one made for
+ * this call, where that is lazy or the tool was added later. */
+static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    tcall_str key = tcall_tree_key_(value);
-    const char *name;
-    unsigned i;
-    if (level->item)
-        return level->item;
-    name = level->object->names;
-    for (i = 0; i < level->object->count; i++, name = tcall_word_next_(name))
-        if (tcall_str_eq(tcall_str_of(name), key))
-            return &level->object->members[i];
-    return NULL;
+    const char *text = call->tool->parameters;
+    if (!text || tc->desc.validator)
+        return TCALL_OK;
+    if (tc->nodes)
+        call->node = tc->nodes[call->tool - tc->desc.tools];
+    return call->node ? TCALL_OK
+                      : tcall_hydrate_compile_(tc, &call->node, text);
 }
-
-/* Opens a level where a value has parts with a shape. Returns whether it did.
- */
-static bool tcall_coerce_open_(tcall_coerce_level_ *level, tcall_tree_ value,
-                               const tcall_shape *node)
-{
-    tcall_type type = tcall_tree_type_(value);
-    level->object = NULL;
-    level->item = NULL;
-    level->end = value.tok ? value.tok + value.tok->span : NULL;
-    if (node->kind == TCALL_KIND_OBJECT && type == TCALL_OBJECT)
-        level->object = (const tcall_object *)node->more;
-    else if (node->kind == TCALL_KIND_LIST && type == TCALL_ARRAY)
-        level->item = (const tcall_shape *)node->more;
-    return level->object || level->item;
-}
-
-/* Marks what is to be coerced in the arguments, value after value. Returns how
- * many marks it set. What is deeper than the decoder goes will be refused. */
-static unsigned tcall_coerce_(tcall_scan *scan, tcall_tree_ at,
-                              const tcall_object *shape)
-{
-    tcall_coerce_level_ levels[TOOLCALL_SHAPE_LEVELS], *level = levels;
-    tcall_shape root = tcall_root_;
-    unsigned count = 0;
-    root.more = shape;
-    tcall_coerce_open_(level, at, &root); /* arguments are an object */
-    for (at.tok++; at.tok < levels->end;) {
-        const tcall_shape *node;
-        bool full = level == levels + TOOLCALL_SHAPE_LEVELS - 1;
-        if (at.tok == level->end) {
-            level--;
-            continue;
-        }
-        at.tok += at.tok->type & TCALL_KEY_ ? 1 : 0;
-        node = tcall_coerce_node_(level, at);
-        count += node && tcall_coerce_value_(scan, at, node);
-        if (!node || full || !tcall_coerce_open_(level + 1, at, node))
-            at.tok += at.tok->span;
-        else {
-            level++;
-            at.tok++;
-        }
-    }
-    return count;
-}
-
-/* Marks what is to be coerced, unless types are strict. */
-TCALL_NOINLINE_ static void tcall_hydrate_coerce_(const tcall *tc,
-                                                  tcall_call *call)
-{
-    tcall_scan scan;
-    call->coercions = 0;
-    if (!tc->desc.strict_types)
-        call->coercions =
-            (uint16_t)tcall_coerce_(&scan, call->tree, call->tool->shape);
-}
-
-#else
-
-static void tcall_hydrate_coerce_(const tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-#ifndef TOOLCALL_NO_SHAPES
-
-/* ---- arguments as a struct, by the shape of the tool ---- */
-
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Lets the decoder read the checked text. */
-static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
-{
-    tcall_str text = tcall_text_verbatim_(call->args.at);
-    tcall_decoder_feed(decoder, text.ptr, text.len);
-}
-
-#else
-
-/* Without schemas there are no values: the decoder reads what came. */
-static void tcall_hydrate_pour_(const tcall_call *call, tcall_decoder *decoder)
-{
-    tcall_decoder_feed(decoder, call->arguments.ptr, call->arguments.len);
-}
-
-#endif
-
-/* Keeps in the call what the decoder found. */
-static int tcall_hydrate_found_(tcall_call *call, tcall_decoder *decoder)
-{
-    int r = tcall_decoder_end(decoder);
-    call->error_at = decoder->at;
-    call->faults = decoder->misfit_count;
-    if (call->faults > TOOLCALL_MAX_FAULTS)
-        call->faults = TOOLCALL_MAX_FAULTS;
-    memcpy(call->misfit, decoder->misfits, sizeof call->misfit);
-    return r;
-}
-
-/* Checks the arguments against the shape while they are read into its struct,
- * which is held by the call. */
-TCALL_NOINLINE_ static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
-{
-    const tcall_object *shape = call->tool->shape;
-    void *bound = tcall_block_take_(&tc->block, shape->size);
-    tcall_decoder decoder;
-    int r;
-    if (!bound)
-        return TCALL_E_MEMORY;
-    tcall_decoder_init(&decoder, shape, bound);
-    tcall_hydrate_pour_(call, &decoder);
-    r = tcall_hydrate_found_(call, &decoder);
-    if (r == TCALL_OK)
-        call->cx.bound = bound;
-    return r;
-}
-
-/* Writes a misfit as the checker's errors are written: place, keyword and
- * sentence. */
-static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
-                                      size_t index)
-{
-    const tcall_misfit *misfit = &call->misfit[index];
-    tcall_misplaced_ place;
-    tcall_place_init_(&place, misfit, call->tool->shape);
-    tcall_write_open(out, '{');
-    tcall_write_key(out, "path");
-    tcall_write_quote(out);
-    tcall_write_misplaced_(out, &place, 0);
-    tcall_write_unquote(out);
-    tcall_write_key(out, "keyword");
-    tcall_write_string(out, tcall_misfit_keyword_(misfit));
-    tcall_write_key(out, "message");
-    tcall_write_quote(out);
-    tcall_tell_misfit_(out, &place);
-    tcall_write_unquote(out);
-    tcall_write_close(out, '}');
-}
-
-/* Writes a misfit into a string, as "/days: 9 is over the maximum 7". */
-static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
-                              size_t index)
-{
-    tcall_write_misfit(out, &call->misfit[index], call->tool->shape, 0);
-}
-
-#else
-
-/* Without shapes no tool has one: it was refused at the start. */
-static int tcall_hydrate_decode_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-    return TCALL_E_USAGE;
-}
-
-static void tcall_write_misfit_error_(tcall_writer *out, const tcall_call *call,
-                                      size_t index)
-{
-    (void)out;
-    (void)call;
-    (void)index;
-}
-
-static void tcall_say_misfit_(tcall_writer *out, const tcall_call *call,
-                              size_t index)
-{
-    (void)out;
-    (void)call;
-    (void)index;
-}
-
-#endif /* TOOLCALL_NO_SHAPES */
 
 /* ---- the steps of a call ---- */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Coerces and checks what was read. *base: of the block, before it was. */
-static int tcall_hydrate_values_(tcall *tc, tcall_call *call, size_t *base)
+/* Reads and checks. */
+static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
 {
-    bool shape = call->tool->shape != NULL;
-    int r = TCALL_OK;
+    int r = tcall_hydrate_read_(tc, call);
+    if (r < 0 && r != TCALL_E_INVALID)
+        return r;
+    if (!tcall_is_checked_(call->tool))
+        return r;
     call->step = TCALL_STEP_VALIDATE;
-    if (tc->desc.validator)
-        return r;
-    if (shape)
-        tcall_hydrate_coerce_(tc, call);
-    else
-        r = tcall_hydrate_check_(tc, call, !tc->desc.strict_types);
-    if (r < 0 || !call->coercions)
-        return r;
-    r = tcall_hydrate_rewrite_(tc, call, base);
-    return r < 0 || shape ? r : tcall_hydrate_check_(tc, call, false);
-}
-
-/* Parses, coerces and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
-{
-    int r = tcall_hydrate_read_(tc, call, call->arguments, 0), text;
-    if (r < 0)
-        return r;
-    if (tcall_is_checked_(call->tool))
-        r = tcall_hydrate_values_(tc, call, &base);
-    text = tcall_hydrate_text_(tc, call, base);
-    r = r < 0 ? r : text;
-    if (r < 0 || call->step != TCALL_STEP_VALIDATE)
-        return r;
-    if (call->tool->shape)
-        r = tcall_hydrate_decode_(tc, call);
-    if (r == TCALL_OK && tc->desc.validator) /* it may decode strings */
+    if (r == TCALL_OK && tc->desc.validator)
         r = tcall_hydrate_foreign_(tc, call);
     call->validated = r == TCALL_OK;
     return r;
 }
-
-/* Writes one fault of a call as an error: place, keyword and sentence. */
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
-{
-    if (call->tool->shape)
-        tcall_write_misfit_error_(out, call, index);
-    else
-        tcall_write_validation_error(out, &call->schema, call->tree,
-                                     &call->fault[index]);
-}
-
-/* The same into a string that is open: "/days: 9 is over the maximum 7". */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    if (call->tool->shape)
-        tcall_say_misfit_(out, call, index);
-    else
-        tcall_say_error_(out, &call->schema, call->tree, &call->fault[index],
-                         true);
-}
-
-#else
-
-/* Parses and checks at once. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call, size_t base)
-{
-    int r = tcall_hydrate_decode_(tc, call);
-    (void)base;
-    if (r == TCALL_OK || r == TCALL_E_INVALID)
-        call->step = TCALL_STEP_VALIDATE;
-    call->validated = r == TCALL_OK;
-    return r;
-}
-
-static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
-{
-    (void)tc;
-    (void)call;
-    return TCALL_OK;
-}
-
-static void tcall_write_fault_(tcall_writer *out, const tcall_call *call,
-                               size_t index)
-{
-    tcall_write_misfit_error_(out, call, index);
-}
-
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *out, const tcall_call *call,
-                                    size_t index)
-{
-    tcall_say_misfit_(out, call, index);
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* Parses and validates the arguments: an attempt of its own, beside what the
  * block holds of earlier ones. */
@@ -610,7 +332,7 @@ TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
     /* What was cut may mean anything: nobody may guess the rest of it. */
     if (call->incomplete)
         return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call, tc->block.high);
+    return tcall_hydrate_judge_(tc, call);
 }
 
 #ifndef TOOLCALL_NO_REPAIR
@@ -736,7 +458,7 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, call, i);
+        tcall_write_fault(out, call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 

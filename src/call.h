@@ -1,6 +1,6 @@
 #pragma once
 #include "tools.h"
-#include "read.h"
+#include "machine.h"
 
 /* ==========================================================================
  * >>call: from what the model sent to a call that may run
@@ -163,15 +163,10 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args; /* checked arguments; valid until tcall_release */
-#ifndef TOOLCALL_NO_SCHEMA
-    tcall_tree_ tree; /* private: what faults refer to */
-    tcall_schema schema;
-    tcall_validation_error fault[TOOLCALL_MAX_FAULTS];
-#endif
-#ifndef TOOLCALL_NO_SHAPES
-    tcall_misfit misfit[TOOLCALL_MAX_FAULTS]; /* faults where it has a shape */
-#endif
+    tcall_json args;        /* checked arguments; valid until tcall_release */
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    tcall_fault fault[TOOLCALL_MAX_FAULTS];
     tcall_str complaint; /* words of a foreign validator */
     tcall_str coerced;   /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,

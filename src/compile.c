@@ -18,8 +18,6 @@
  * JSON: who has to be told makes the compiler read again.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
@@ -207,8 +205,6 @@ enum {
 static int tcall_row_has_(uint8_t on)
 {
     switch (on) {
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
     case TCALL_ON_OTHERS_:
     case TCALL_ON_ITEMS_:
     case TCALL_ON_NAMES_:
@@ -216,10 +212,12 @@ static int tcall_row_has_(uint8_t on)
     case TCALL_ON_ELSE_:
     case TCALL_ON_EXTRA_:
     case TCALL_ON_REF_: return TCALL_HAS_ONE_;
+    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
     case TCALL_ON_ALLOF_:
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
+    case TCALL_ON_NOT_:
+    case TCALL_ON_CONTAINS_:
     case TCALL_ON_PROPERTIES_:
     case TCALL_ON_PREFIX_:
     case TCALL_ON_DEPENDENT_:
@@ -368,26 +366,19 @@ static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
                  tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
     uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_LIST_      ? sizeof *row->of.nodes
-                  : has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                              : sizeof *row->of.members;
+    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
+                                            : sizeof *row->of.members;
     void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
-    tcall_node *nodes =
-        has == TCALL_HAS_LIST_
-            ? (tcall_node *)tcall_sc_take_(c, count, sizeof *nodes)
-            : NULL;
     uint16_t i;
     if (c->full)
         return;
     row->of.text = (const char *)parts;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_LIST_)
-            ((const tcall_node **)parts)[i] = &nodes[i];
-        else if (has == TCALL_HAS_MATCHES_)
+        if (has == TCALL_HAS_MATCHES_)
             tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
         else
-            ((tcall_member *)parts)[i].name = *at->at == '"' ? at->at : NULL;
+            ((tcall_member *)parts)[i].name = at->at;
         row->count++;
         tcall_sc_place_(c, mark, tcall_row_node_(row, i));
         mark += at->span;
@@ -466,8 +457,10 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
     }
     for (i = 0; i < count; i++) {
         row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list)
+        if (row.on == TCALL_ON_EXTRA_ && list) {
             row.on = TCALL_ON_ITEMS_;
+            row.flags |= TCALL_ROW_OLD_;
+        }
         if (row.on == TCALL_ON_DEPENDENCIES_)
             row.on = TCALL_ON_DEPENDENT_;
         for (k = i; k && rows[k - 1].on > row.on; k--)
@@ -485,27 +478,38 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
+    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
+    size_t size = shown                ? sizeof(tcall_member)
+                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
+                                       : sizeof(tcall_node);
+    const tcall_node **parts;
     tcall_node *node;
     tcall_row *row;
-    size_t extra = on == TCALL_ON_IF_ ? 3 * sizeof *row->of.nodes : 0;
+    void *made;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
         return;
     }
-    node = (tcall_node *)tcall_sc_take_(c, 1, sizeof *node + extra);
+    made = tcall_sc_take_(c, 1, size);
     row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
     if (c->full)
         return;
+    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
     row->count = 1;
     row->of.node = tcall_sc_place_(c, mark, node);
     if (!on)
         c->out->root = node;
-    if (extra) {
+    if (shown) {
+        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
+        row->of.members = (tcall_member *)made;
+    }
+    if (on == TCALL_ON_IF_) {
+        parts = (const tcall_node **)(void *)(node + 1);
+        parts[0] = node;
         row->count = 3;
-        row->of.nodes = (const tcall_node **)(void *)(node + 1);
-        *(const tcall_node **)(void *)(node + 1) = node;
+        row->of.nodes = parts;
     }
 }
 
@@ -736,7 +740,10 @@ static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
     case TCALL_ON_ENUM_:
     case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
     case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_: tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p); break;
+    case TCALL_ON_NEEDED_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
+            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
+        break;
     case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
     default: break;
     }
@@ -1280,108 +1287,3 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
     tcall_author_ author = {draft, NULL, NULL};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
-
-/* ---- why a schema was refused ---- */
-
-/* Longer values are cut. */
-#define TCALL_SHOWN_ 160
-
-/* The string at a quote, or up to an end, with its characters as they are,
- * however the schema spells them; escape: as a name of a JSON Pointer. */
-static void tcall_refusal_string_(tcall_writer *writer, const char *p,
-                                  bool name)
-{
-    size_t room = writer->len + TCALL_SHOWN_ - 1;
-    while (*p != '"' && (name || writer->len < room)) {
-        const char *from = p, *escape;
-        char bytes[4];
-        size_t len = tcall_text_character_(&p, bytes);
-        escape = name && len == 1 ? tcall_pointer_escape_(*bytes) : NULL;
-        if (escape)
-            tcall_write_text(writer, escape);
-        else if (len == 1 && !name)
-            tcall_write_bytes(writer, from, (size_t)(p - from));
-        else
-            tcall_write_bytes(writer, bytes, len);
-    }
-    if (*p != '"')
-        tcall_write_text(writer, "...");
-}
-
-/* The JSON Pointer of the value, or of the member whose name begins, at a place
- * in JSON text. */
-static void tcall_refusal_place_(tcall_writer *writer, const char *text,
-                                 const char *place)
-{
-    const char *value = tcall_text_space_(text), *member = value;
-    while (member < place && (*value == '{' || *value == '[')) {
-        bool object = *value == '{';
-        uint32_t index = 0;
-        for (member = tcall_text_next_(value + 1);; index++) {
-            const char *next;
-            value = object ? tcall_text_value_(member) : member;
-            next = tcall_text_next_(tcall_text_skip_(value));
-            if (next > place || tcall_text_closes_(next))
-                break;
-            member = next;
-        }
-        tcall_write_text(writer, "/");
-        if (object) {
-            tcall_refusal_string_(writer, member + 1, true);
-        } else {
-            writer->last = 0; /* there are no commas in a sentence */
-            tcall_write_uint(writer, index);
-        }
-        member = value > place ? place : value;
-    }
-}
-
-/* The JSON text at p, which ends before an end. */
-static void tcall_refusal_value_(tcall_writer *writer, const char *p,
-                                 const char *end)
-{
-    size_t len;
-    if (*p == '"') {
-        tcall_write_text(writer, "\"");
-        tcall_refusal_string_(writer, p + 1, false);
-        tcall_write_text(writer, "\"");
-        return;
-    }
-    len = (size_t)(end - p);
-    tcall_write_bytes(
-        writer, p, len > TCALL_SHOWN_ ? tcall_utf8_cut_(p, TCALL_SHOWN_) : len);
-    if (len > TCALL_SHOWN_)
-        tcall_write_text(writer, "...");
-}
-
-int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
-{
-    const char *text = schema->text, *place, *end;
-    if (!schema->reason)
-        return tcall_write_text(writer, "ok");
-    if (!text) {
-        tcall_write_text(writer, schema->reason);
-    } else {
-        place = text + schema->at;
-        end = text + schema->len;
-        if (place == tcall_text_space_(text)) {
-            tcall_write_text(writer, "the schema");
-            while (tcall_is_space_(end[-1]))
-                end--;
-        } else {
-            end = tcall_text_skip_(place);
-        }
-        tcall_refusal_place_(writer, text, place);
-        tcall_write_text(writer, ": ");
-        tcall_write_text(writer, schema->reason);
-        tcall_write_text(writer, " ");
-        tcall_refusal_value_(writer, place, end);
-    }
-    if (schema->remedy) {
-        tcall_write_text(writer, "; ");
-        tcall_write_text(writer, schema->remedy);
-    }
-    return writer->error;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */

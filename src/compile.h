@@ -22,8 +22,6 @@
  * A schema that was refused, or is zero, has no root: it must accept nothing.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* The draft of a schema that has no $schema. Of $schema the URIs of these are
  * known, with or without an empty fragment; others are refused. */
 typedef enum tcall_draft {
@@ -33,11 +31,6 @@ typedef enum tcall_draft {
     TCALL_DRAFT_6,
     TCALL_DRAFT_4
 } tcall_draft;
-
-/* The steps that compiling, or one check, may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
 
 /* The schemas that may look at one value at the same time, alternatives
  * counted; each takes 24 bytes of scratch memory. */
@@ -72,5 +65,3 @@ TCALL_API int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  *   /properties/x/type: unknown type "dict"; use object, array, string, ... */
 TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
-
-#endif /* TOOLCALL_NO_SCHEMA */

@@ -161,8 +161,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_OK;
 }
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Goes on with an object: its names and descriptions, and its defaults. */
 static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
                                const tcall_object *object)
@@ -210,18 +208,6 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
             tcall_hash_object_(tc, hash, walk.entered);
     } while (tcall_walk_next_(&walk));
 }
-
-#else
-
-static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                              const tcall_object *shape)
-{
-    (void)tc;
-    (void)hash;
-    (void)shape;
-}
-
-#endif
 
 /* ---- definitions ---- */
 

@@ -1,6 +1,6 @@
 #pragma once
 #include "lenient.h"
-#include "tree.c"
+#include "machine.c"
 #include "syntax.c"
 
 /* ==========================================================================
@@ -705,26 +705,6 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
 
 /* ---- both readings ---- */
 
-/* Who gets what is rewritten: writes it, and counts its tokens. */
-typedef struct tcall_rewritten_ {
-    tcall_syntax_ syntax;
-    tcall_scan scan;
-    char *out;
-    size_t cap, len; /* len counts what does not fit, too */
-} tcall_rewritten_;
-
-static size_t tcall_rewritten_feed_(tcall_syntax_ *s, const char *bytes,
-                                    size_t len)
-{
-    tcall_rewritten_ *to = (tcall_rewritten_ *)(void *)s;
-    size_t eaten = tcall_syntax_feed_(s, bytes, len);
-    tcall_scan_feed(&to->scan, bytes, eaten);
-    if (eaten && to->len + eaten <= to->cap)
-        memcpy(to->out + to->len, bytes, eaten);
-    to->len += eaten;
-    return eaten;
-}
-
 static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 {
     (void)s;
@@ -733,93 +713,62 @@ static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
 }
 
 /* It hears nothing. */
-static const tcall_syntax_user_ tcall_rewritten_user_ TCALL_FLASH_ = {
-    NULL, tcall_rewritten_begin_, NULL, NULL};
+TCALL_UNUSED_ static const tcall_syntax_user_ tcall_rewritten_user_
+    TCALL_FLASH_ = {NULL, tcall_rewritten_begin_, NULL, NULL};
 
-static int tcall_rewrite_(tcall_rewritten_ *to, tcall_str text, char *out,
-                          size_t cap, tcall_lenient_result_ *result)
+/* Whether what a strict reading ended with may be a slip that has one meaning,
+ * so that the text is to be read once more. */
+TCALL_SHARED_ bool tcall_is_slip_(int error)
 {
-    tcall_syntax_begin_(&to->syntax, &tcall_rewritten_user_);
-    tcall_scan_init(&to->scan, NULL, NULL, NULL);
-    to->out = out;
-    to->cap = cap;
-    to->len = 0;
-    return tcall_lenient_read_(result, text, &to->syntax,
-                               tcall_rewritten_feed_);
+    return error < 0 && error != TCALL_E_INVALID && error != TCALL_E_MEMORY &&
+           error != TCALL_E_DUPLICATE && error != TCALL_E_RANGE &&
+           error != TCALL_E_BUDGET && error != TCALL_E_USAGE;
 }
 
-/* Whether the scanner saw one whole object: the bit of the outermost level
- * stays when it is closed. */
-static bool tcall_scan_is_object_(tcall_scan *scan)
+static size_t tcall_machine_eats_(tcall_syntax_ *syntax, const char *bytes,
+                                  size_t len)
 {
-    return tcall_scan_end(scan) == TCALL_OK && scan->open[0] & 1;
+    tcall_machine *machine = (tcall_machine *)(void *)syntax;
+    size_t before = machine->at;
+    tcall_machine_feed(machine, bytes, len);
+    return machine->at - before;
 }
 
-/* Finds out how many bytes and tokens the text makes. The tokens that fit are
- * made if the text is strictly valid. */
-static int tcall_arguments_measure_(tcall_rewritten_ *to, tcall_str text,
-                                    bool strict, tcall_tok_ *tok, size_t cap,
-                                    tcall_lenient_result_ *result)
+/* Reads a text as it was meant, with a machine that has just begun. error, at:
+ * what the strict reading ended with. strict: nothing may be rewritten, but
+ * this reading knows better what is wrong. */
+TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
+                                    int error, size_t at, bool strict,
+                                    uint32_t *fixes)
 {
-    int error = tcall_scan_tokenize_(&to->scan, text, tok, cap);
-    size_t where = to->scan.pos;
-    to->len = text.len;
-    result->fixes = 0;
-    result->at = 0;
-    if (tcall_scan_is_object_(&to->scan))
-        return TCALL_OK;
-    if (error == TCALL_OK) {
-        error = TCALL_E_NOT_OBJECT;
-        where = 0;
-    }
-    result->error = error;
-    result->at = where;
-    if (tcall_rewrite_(to, text, NULL, 0, result) < 0 || !strict)
-        return result->error;
-    result->at = where;
-    return error;
-}
-
-/* Writes the JSON text to out, after the tokens, and completes them. */
-static int tcall_arguments_write_(tcall_rewritten_ *to, tcall_str text,
-                                  char *out, tcall_tok_ *tok, size_t count,
-                                  tcall_lenient_result_ *result)
-{
-    if (result->fixes) {
-        tcall_rewrite_(to, text, out, to->len, result);
-        tcall_scan_tokenize_(&to->scan, tcall_slice_(out, to->len), tok, count);
-    } else {
-        memcpy(out, text.ptr, text.len);
-    }
-    return tcall_tree_finish_(out, tok, (int)count, true, &result->at);
-}
-
-int tcall_parse_arguments(tcall_arguments *out, tcall_str text, bool strict,
-                          void *mem, size_t size)
-{
-    tcall_rewritten_ to;
     tcall_lenient_result_ result;
-    size_t skew = (size_t)(0 - (uintptr_t)mem) % sizeof(int), count;
-    size_t cap = mem && size > skew ? (size - skew) / sizeof(tcall_tok_) : 0;
-    tcall_tok_ *tok = mem ? (tcall_tok_ *)(void *)((char *)mem + skew) : NULL;
+    result.fixes = 0;
+    result.at = at;
+    result.error = error;
+    tcall_lenient_read_(&result, text, &machine->syntax, tcall_machine_eats_);
+    machine->at = result.at;
+    if (result.error == TCALL_OK && strict)
+        machine->at = at;
+    if (result.error == TCALL_OK && !strict) {
+        *fixes = result.fixes;
+        return tcall_machine_end(machine);
+    }
+    machine->syntax.error = result.error < 0 ? result.error : error;
+    return tcall_machine_end(machine);
+}
+
+int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
+                         tcall_str text, bool strict, uint32_t *fixes)
+{
     int error;
-    memset(out, 0, sizeof *out);
-    error = tcall_arguments_measure_(&to, text, strict, tok, cap, &result);
-    count = to.scan.tokens;
-    if (error == TCALL_OK &&
-        (to.len >= INT_MAX || count > INT_MAX / sizeof *tok))
-        error = TCALL_E_LIMIT;
-    if (error == TCALL_OK) {
-        out->fixes = result.fixes;
-        out->used = skew + count * sizeof *tok + to.len + 1;
-        error = out->used > size ? TCALL_E_MEMORY : TCALL_OK;
-    }
-    if (error == TCALL_OK) {
-        char *json = (char *)(tok + count);
-        error = tcall_arguments_write_(&to, text, json, tok, count, &result);
-        if (error == TCALL_OK)
-            out->root = tcall_tree_cursor_(json, tok);
-    }
-    out->at = result.at;
-    return error < 0 ? error : (int)count;
+    size_t at;
+    *fixes = 0;
+    tcall_machine_init(machine, desc);
+    tcall_machine_feed(machine, text.ptr, text.len);
+    error = tcall_machine_end(machine);
+    if (!tcall_is_slip_(error))
+        return error;
+    at = machine->at;
+    tcall_machine_init(machine, desc);
+    return tcall_read_meant_(machine, text, error, at, strict, fixes);
 }

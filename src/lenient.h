@@ -1,5 +1,5 @@
 #pragma once
-#include "tree.h"
+#include "machine.h"
 
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
@@ -51,22 +51,15 @@ enum {
 /* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-/* What tcall_parse_arguments gives. */
-typedef struct tcall_arguments {
-    tcall_tree_ root; /* the object; lives as long as the memory */
-    uint32_t fixes;   /* TCALL_FIX_... that were needed; 0: strictly valid */
-    size_t at;        /* offset in the text of the error, else of the first fix;
-                       * for DUPLICATE, RANGE and an escaped NUL the offset in
-                       * the rewritten text */
-    size_t used;      /* bytes of mem in use; with TCALL_E_MEMORY: needed */
-} tcall_arguments;
-
-/* Parses the arguments of a call, one JSON object, into mem: tokens and a
- * decoded copy of the text. text is not changed and not referred to. With
- * strict set nothing is rewritten; the error is still that of the lenient
- * reading where it has one, since it knows better what is wrong. Returns the
- * number of tokens, or an error, and then mem holds nothing of use. NUL is
- * refused, escaped or not, because for C it would end a string before its
- * checked end. mem NULL with size 0 gives TCALL_E_MEMORY and what is needed. */
-TCALL_API int tcall_parse_arguments(tcall_arguments *out, tcall_str text,
-                                    bool strict, void *mem, size_t size);
+/* Reads the arguments of a call, with a machine as desc says: strictly, and
+ * once more as a model meant them where that fails for their text. *fixes:
+ * TCALL_FIX_... that were needed; 0: strictly valid. strict: nothing is
+ * rewritten; the error is still that of the second reading where it has one,
+ * since it knows better what is wrong. Returns what tcall_machine_end does;
+ * machine->at is the offset in text of the error, else of the first fix; for
+ * DUPLICATE, RANGE and an escaped NUL the offset in the rewritten text. The
+ * second reading may write six bytes to the checked text for one that came. */
+TCALL_API int tcall_read_arguments(tcall_machine *machine,
+                                   const tcall_machine_desc *desc,
+                                   tcall_str text, bool strict,
+                                   uint32_t *fixes);

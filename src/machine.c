@@ -14,8 +14,6 @@
  * needs none of it.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 enum { /* what a frame's verdict is to its parent */
        TCALL_ROLE_AND_,
        TCALL_ROLE_COUNT_,
@@ -31,7 +29,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16  /* it is a tcall_place_ */
+    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
+    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -90,8 +89,9 @@ struct tcall_rows {
     void (*ends)(tcall_machine *m, uint8_t types);
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
-    /* Takes the member at hand back, if it may be absent. */
-    bool (*drop)(tcall_machine *m);
+    /* Takes the member at hand back, if it may be absent. Returns its name as
+     * its schema or shape has it, or NULL. */
+    const char *(*drop)(tcall_machine *m);
 };
 
 TCALL_SHARED_ bool tcall_machine_going_(const tcall_machine *m)
@@ -255,21 +255,24 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
     TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
 
+/* The keywords of TCALL_MISFITS. */
+#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
+static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
+    0,
+#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+    TCALL_MISFITS(TCALL_X_)
+#undef TCALL_X_
+};
+
 /* Notes what is wrong with the value or name at an offset, if anything. */
 static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
                                 uint8_t code, uint32_t at, size_t count)
 {
-#define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
-    static const uint8_t keywords[] TCALL_FLASH_ = {0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
-                                                    TCALL_MISFITS(TCALL_X_)
-#undef TCALL_X_
-    };
     tcall_fault fault;
     if (!code)
         return;
     memset(&fault, 0, sizeof fault);
-    fault.keyword = TCALL_FETCH_8_(keywords + code);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
@@ -309,6 +312,8 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
         tcall_shapes_push_(
             m, filled.shape, NULL,
             tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+        tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
@@ -541,21 +546,22 @@ static uint8_t tcall_shapes_admitted_(tcall_machine *m)
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
-static bool tcall_shapes_drop_(tcall_machine *m)
+static const char *tcall_shapes_drop_(tcall_machine *m)
 {
     const tcall_place_ *around = &m->slot[m->open->first].place;
     const tcall_object *object = around->object;
     const tcall_shape *member;
     if (!object || around->member == TCALL_NO_MEMBER_)
-        return false;
+        return NULL;
     member = around->member +
              TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
     if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return false;
+        return NULL;
     tcall_store_null_(around->base, (uint8_t)around->member);
     tcall_store_null_(tcall_store_came_(object, around->base),
                       (uint8_t)around->member);
-    return true;
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          around->member);
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -988,17 +994,19 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
         return 0;
     if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         return types;
-    if (tcall_is_space_(end[-1]))
+    if (tcall_is_space_(end[-1]) || memchr(at, '\\', len))
         return 0;
     return types == TCALL_SHAPE_NUMBER ? tcall_machine_number_meant_(at, len)
                                        : types;
 }
 
-static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how)
+static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
+                                   const char *name)
 {
     if (m->coercion_count < TCALL_COERCIONS_) {
         m->coercions[m->coercion_count].at = at;
         m->coercions[m->coercion_count].how = how;
+        m->coercions[m->coercion_count].name = name;
     }
     if (m->coercion_count < UINT8_MAX)
         m->coercion_count++;
@@ -1021,24 +1029,33 @@ static void tcall_machine_decode_(tcall_machine *m)
         to += len;
     }
     m->again_end = (uint32_t)(to - m->text);
-    tcall_machine_coerced_(m, m->token, how);
+    tcall_machine_coerced_(m, m->token, how, NULL);
     m->len = m->token;
 }
 
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    if (!m->syntax.object || m->open->last == m->open->first ||
-        !tcall_machine_do_(m, m->open->first)->drop(m))
+    const char *name = m->syntax.object && m->open->last > m->open->first
+                           ? tcall_machine_do_(m, m->open->first)->drop(m)
+                           : NULL;
+    if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at, TCALL_COERCED_ABSENT_);
+    tcall_machine_coerced_(m, m->open->at,
+                           m->slot[m->open->first].frame.flags &
+                                   TCALL_FRAME_PLACE_
+                               ? TCALL_COERCED_LEFT_
+                               : TCALL_COERCED_ABSENT_,
+                           name);
     return true;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
     uint8_t admitted = TCALL_SHAPE_ANY;
+    if (m->is.object && !m->syntax.depth)
+        return false; /* what is no object is for lenient */
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
             !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
@@ -1046,8 +1063,6 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
             return false; /* mostly it is what alone may come */
         admitted = tcall_machine_do_(m, m->first)->admitted(m);
     }
-    if (m->is.object && !m->syntax.depth)
-        admitted &= TCALL_SHAPE_OBJECT;
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -1087,10 +1102,11 @@ int tcall_machine_feed(tcall_machine *machine, const char *bytes, size_t len)
 int tcall_machine_end(tcall_machine *machine)
 {
     int error = tcall_syntax_end_(&machine->syntax);
-    if (error)
-        machine->error = error;
-    else if (machine->is.object && *machine->text != '{')
+    bool whole = !error || error == TCALL_E_DUPLICATE;
+    if (whole && machine->is.object && machine->len && *machine->text != '{')
         machine->error = TCALL_E_NOT_OBJECT;
+    else if (error)
+        machine->error = error;
     else if (machine->failed && !machine->error)
         machine->error = TCALL_E_INVALID;
     return machine->error;
@@ -1114,5 +1130,3 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
         tcall_machine_stop_(machine, TCALL_E_MEMORY);
     return machine->error;
 }
-
-#endif /* TOOLCALL_NO_SCHEMA */

@@ -32,13 +32,6 @@
  * is at work on it, in the arena.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* The comparisons, characters and names that one text may cost. */
-#ifndef TOOLCALL_MAX_STEPS
-#define TOOLCALL_MAX_STEPS 1000000
-#endif
-
 /* Coercions of one text that are kept; further ones are only counted. */
 #define TCALL_COERCIONS_ 8
 
@@ -53,7 +46,9 @@ typedef struct tcall_target {
     const tcall_object *object; /* in flash; out is its struct */
     const tcall_shape *shape;   /* in flash; its offset counts from out */
     const tcall_node *node;
-    const tcall_rows *rows; /* node: &tcall_schema_rows, or schema.rows */
+    const tcall_rows
+        *rows; /* &tcall_schema_rows, with a node alone: node is the
+                * root of a schema, NULL where it was refused */
     void *out;
 } tcall_target;
 
@@ -82,8 +77,9 @@ typedef struct tcall_machine_desc {
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
-    uint16_t count;  /* REQUIRED: which name; ENUM and the like: 0; else
-                      * characters, items, members, matches; 0xFFFF: or more */
+    uint16_t count;  /* REQUIRED: which name; UNIQUE: which item; ENUM and the
+                      * like: 0; else characters, items, members, matches;
+                      * 0xFFFF: or more */
     uint32_t at;     /* of the value; of an unknown or double name, the name */
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
@@ -94,21 +90,27 @@ typedef struct tcall_fault {
 
 /* What happened to a value that was coerced. */
 enum {
-    TCALL_COERCED_TEXT_,  /* it was a string that held it */
-    TCALL_COERCED_WORD_,  /* the same, True or False */
-    TCALL_COERCED_ABSENT_ /* it was null, and its member is left out; at is
-                           * where the object begins */
+    TCALL_COERCED_TEXT_,   /* it was a string that held it */
+    TCALL_COERCED_WORD_,   /* the same, True or False */
+    TCALL_COERCED_ABSENT_, /* it was null, and its member is left out; at is
+                            * where the object begins */
+    TCALL_COERCED_LEFT_    /* the same, of a shape */
 };
 
+/* A value that was coerced, and where it is. */
 typedef struct tcall_coercion {
-    uint32_t at; /* offset in the checked text */
-    uint8_t how; /* TCALL_COERCED_... */
+    uint32_t at;      /* offset in the checked text */
+    uint8_t how;      /* TCALL_COERCED_... */
+    const char *name; /* ABSENT: its quote in the schema's text, LEFT: its word
+                       * in flash; else NULL */
 } tcall_coercion;
 
 typedef union tcall_slot_ tcall_slot_;
 typedef struct tcall_frame_ tcall_frame_;
 typedef struct tcall_open_ tcall_open_;
 
+/* A machine at work. The caller gives its memory; what is said to be private is
+ * its own. */
 struct tcall_machine {
     tcall_syntax_ syntax; /* private */
 
@@ -144,7 +146,8 @@ TCALL_API int tcall_machine_init(tcall_machine *machine,
  * after a fault, when reading goes on; or the error that ended it: that of the
  * syntax, TCALL_E_MEMORY (text or arena are too small), TCALL_E_DEPTH,
  * TCALL_E_DUPLICATE (of a name that no shape has), TCALL_E_NUL, TCALL_E_RANGE,
- * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS). */
+ * TCALL_E_BUDGET (it costs more than TOOLCALL_MAX_STEPS), TCALL_E_SCHEMA (rows
+ * without a node: its schema was refused). */
 TCALL_API int tcall_machine_feed(tcall_machine *machine, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_machine_feed does,
@@ -162,5 +165,3 @@ TCALL_API bool tcall_coerce(tcall_machine *machine, uint8_t types);
 /* All keywords of JSON Schema that tcall_node.rows may have. */
 TCALL_API const tcall_rows tcall_schema_rows;
 #endif
-
-#endif /* TOOLCALL_NO_SCHEMA */

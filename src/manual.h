@@ -50,9 +50,6 @@
  * by defining one of these with TOOLCALL_ before it; a tool or an option that
  * needs what was left out is refused at the start, by name:
  *
- *     NO_SHAPES      shapes and their decoder
- *     NO_SCHEMA      checking by schemas: then every tool has a shape, and its
- *                    arguments are strict JSON
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON

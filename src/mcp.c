@@ -13,8 +13,6 @@
  * line has ended, so that the id is known wherever it was.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* ---- the message ---- */
 
 /* Indices of members, in the order of their names below. */
@@ -678,4 +676,3 @@ int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
         error = tcall_mcp_check_(desc, desc->tools + i);
     return error;
 }
-#endif /* TOOLCALL_NO_SHAPES */

@@ -39,8 +39,6 @@
  * confirm where nobody can be asked.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Bytes that are collected before they are sent, 1 or more: on USB they share a
  * packet, a UART takes single ones as well. */
 #ifndef TOOLCALL_MCP_PIECE
@@ -161,5 +159,3 @@ TCALL_API void tcall_mcp_poison(tcall_mcp *mcp);
 #define TCALL_TOOL_AS_ROOM_(me, name, sent, permissions, confirm, text)       \
     struct name name;
 /* clang-format on */
-
-#endif /* TOOLCALL_NO_SHAPES */

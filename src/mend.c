@@ -1,6 +1,6 @@
 #pragma once
 #include "chat.c"
-#include "lenient.c"
+#include "call.c"
 #include "write.c"
 
 /* ==========================================================================
@@ -18,28 +18,31 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
-    tcall_arguments args;
-    tcall_writer writer;
-    char *gap = tcall_block_gap_(block);
-    if (tcall_parse_arguments(&args, text, strict, gap, room) < 0)
+    char *end = tcall_block_gap_(block) + room;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
+        0)
         return mended;
-    room -= args.used;
-    tcall_writer_init(&writer, gap + args.used, room);
     /* Where it lies now must stay free when it is longer than the text was. */
-    if (tcall_write_tree_(&writer, args.root) < 0 ||
-        (writer.fill > text.len && room < 2 * writer.fill - text.len))
+    if (machine.len > text.len && room < 2 * machine.len - text.len)
         return mended;
-    mended.ptr = gap + args.used + room - writer.fill;
-    mended.len = writer.fill;
-    memmove(gap + args.used + room - writer.fill, writer.buf, writer.fill);
+    mended.ptr = end - machine.len;
+    mended.len = machine.len;
+    memmove(end - machine.len, machine.text, machine.len);
     return mended;
 }
 
 static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 {
-    tcall_arguments args;
-    return tcall_parse_arguments(&args, object, true, tcall_block_gap_(block),
-                                 tcall_block_free_(block)) == TCALL_E_DUPLICATE;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    memset(&desc, 0, sizeof desc);
+    return tcall_arguments_read_(block, &machine, &desc, object) ==
+           TCALL_E_DUPLICATE;
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its

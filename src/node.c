@@ -6,14 +6,14 @@
  * >>node
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* The words of the keywords, by their numbers. */
 static const char *const tcall_keyword_words_[] = {"",
 #define TCALL_X_(NAME, keyword, begins) keyword,
                                                    TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-};
+                                                       "room",
+                                                   "duplicate", "nul",
+                                                   "levels"};
 
 /* The keywords in the order of their letters. */
 static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
@@ -163,5 +163,3 @@ TCALL_SHARED_ uint16_t tcall_member_of_(const tcall_row *row, uint16_t i,
                ? tcall_member_named_(row, tcall_text_bytes_of_(quote))
                : TCALL_NO_MEMBER_;
 }
-
-#endif /* TOOLCALL_NO_SCHEMA */

@@ -11,7 +11,11 @@
  * schema text.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
+/* The steps that compiling a schema may cost, or checking a text: its
+ * comparisons, characters and names. */
+#ifndef TOOLCALL_MAX_STEPS
+#define TOOLCALL_MAX_STEPS 1000000
+#endif
 
 /* X(NAME, keyword, how its value begins): the keywords that are known.
  * s: a schema, *: anything, !: refused. Those up to DEPENDENT bring more nodes
@@ -100,9 +104,11 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, prefixItems, dependentSchemas. 12 bytes. */
+/* One of properties, dependentSchemas: a node and its name; one of allOf,
+ * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
+ * bytes. */
 typedef struct tcall_member {
-    const char *name; /* its quote in the schema's text, or NULL */
+    const char *name; /* or the text, where it begins in the schema's */
     tcall_node node;
 } tcall_member;
 
@@ -123,7 +129,7 @@ typedef struct tcall_row {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
         const tcall_node *node;
-        const tcall_node *const *nodes;
+        const tcall_node *const *nodes; /* if, then, else, or NULL */
         const tcall_member *members;
         const tcall_match *match;
     } of;
@@ -132,7 +138,6 @@ typedef struct tcall_row {
 enum {
     TCALL_ROW_LAST_ = 1,  /* no row follows */
     TCALL_ROW_MUSTS_ = 2, /* required: all are properties, and marked */
-    TCALL_ROW_SMALL_ = 4  /* a bound that is whole and in count, too */
+    TCALL_ROW_SMALL_ = 4, /* a bound that is whole and in count, too */
+    TCALL_ROW_OLD_ = 16   /* ITEMS was additionalItems, NEEDED dependencies */
 };
-
-#endif /* TOOLCALL_NO_SCHEMA */

@@ -11,8 +11,6 @@
  * for: it is recognised and nothing else.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* What becomes of the value that is read, as a set. */
 enum {
     TCALL_INTO_TEXT_ = 1,
@@ -535,5 +533,3 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     decoder->base = (char *)out;
     decoder->open_levels[0].what = shape;
 }
-
-#endif /* TOOLCALL_NO_SHAPES */

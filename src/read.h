@@ -24,8 +24,6 @@
  * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Objects and lists with a shape of their own that may lie within each other.
  * Deeper ones are refused as a misfit. */
 #ifndef TOOLCALL_SHAPE_LEVELS
@@ -86,6 +84,7 @@ typedef struct tcall_numeral_ {
 
 typedef struct tcall_decoder tcall_decoder;
 
+/* A decoder at work. What is said to be private is its own. */
 struct tcall_decoder {
     tcall_syntax_ syntax; /* private */
 
@@ -140,5 +139,3 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
  * lost a byte. Where it cannot be called at that moment, it may put the byte
  * 0xFF into the line instead, which no JSON text has. */
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
-
-#endif /* TOOLCALL_NO_SHAPES */

@@ -1,7 +1,10 @@
 #pragma once
 #include "registry.h"
+#include "block.c"
+#include "scan.c"
 #include "tools.c"
-#include "schema_errors.c"
+#include "compile.c"
+#include "say.c"
 
 /* ==========================================================================
  * >>registry
@@ -39,9 +42,8 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
     return table;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Compiles into the free part of the block; the program is not held yet. */
+/* Compiles into the free part of the block; the nodes, at its beginning, are
+ * not held yet. */
 static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
                                    const char *text,
                                    const tcall_author_ *author)
@@ -54,13 +56,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
         if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
             r = TCALL_E_MEMORY;
     return r;
-}
-
-TCALL_SHARED_ int tcall_tool_compile_(tcall *tc, tcall_schema *out,
-                                      const char *text)
-{
-    tcall_author_ author = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_tool_compile_for_(tc, out, text, &author);
 }
 
 /* A schema of a row that is judged. */
@@ -95,34 +90,31 @@ static bool tcall_lists_object_(const char *list)
     return *at == '{';
 }
 
-/* Returns whether an object may be right for a schema of a program: only what
- * says so whatever is in the object counts. */
-static bool tcall_takes_objects_(const tcall_schema *s, uint32_t schema,
-                                 int depth)
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+static bool tcall_takes_objects_(const tcall_node *node, int depth)
 {
-    const tcall_node_ *node = s->program;
-    uint32_t end = tcall_node_after_(node, schema), i = schema + 1, each;
-    bool takes = node[schema].arg >> (TCALL_TYPES_ + TCALL_OBJECT - 1) & 1;
-    for (; takes && depth && i < end; i = tcall_node_after_(node, i)) {
-        const char *at = tcall_node_at_(s, i);
-        switch (tcall_node_op_(&node[i])) {
-        case TCALL_K_REF_:
-            takes = tcall_takes_objects_(s, node[i].arg, depth - 1);
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row))
+        switch (row->on) {
+        case TCALL_ON_REF_:
+            takes = tcall_takes_objects_(row->of.node, depth - 1);
             break;
-        case TCALL_K_ALLOF_:
-            for (each = i + 1; takes && each < tcall_node_after_(node, i);
-                 each = tcall_node_after_(node, each))
-                takes = tcall_takes_objects_(s, each, depth - 1);
+        case TCALL_ON_ALLOF_:
+            for (i = 0; takes && i < row->count; i++)
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
             break;
-        case TCALL_K_NOT_: /* of all objects, not of some */
-            takes = tcall_node_after_(node, i) > i + 1 ||
-                    !tcall_takes_objects_(s, i, 0);
+        case TCALL_ON_NOT_: /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
             break;
-        case TCALL_K_CONST_: takes = *at == '{'; break;
-        case TCALL_K_ENUM_: takes = tcall_lists_object_(at); break;
+        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
+        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
         default: break;
         }
-    }
     return takes;
 }
 
@@ -145,7 +137,7 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     if (r < 0)
         return r;
     if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema, 0, TCALL_ROOT_DEPTH_))
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
         return TCALL_OK;
     tcall_schema_fault_(schema, &author,
                         (size_t)(tcall_text_space_(text) - text),
@@ -177,8 +169,9 @@ static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
     tcall_schema schema;
     int r =
         tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
-    if (hold && tcall_lasts_(tc, schema.need) && tc->schemas)
-        tc->schemas[tool - tc->desc.tools] = schema;
+    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
     r = tcall_worse_(
         r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
     return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
@@ -196,61 +189,22 @@ static int tcall_schemas_(tcall *tc, size_t rows)
 {
     if (!tcall_holds_schemas_(tc))
         return TCALL_OK;
-    tc->schemas = (tcall_schema *)tcall_table_(tc, rows, sizeof *tc->schemas);
-    return tc->schemas ? TCALL_OK : TCALL_E_MEMORY;
+    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* Returns whether the schema of a tool was compiled at the start. */
 TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
 {
-    return tc->schemas && tc->schemas[tool - tc->desc.tools].program;
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
 /* Forgets the schema of a tool that is removed. */
 static void tcall_schema_drop_(tcall *tc, size_t row)
 {
-    if (tc->schemas)
-        memset(&tc->schemas[row], 0, sizeof *tc->schemas);
+    if (tc->nodes)
+        tc->nodes[row] = NULL;
 }
-
-#else
-
-/* Without schemas a row that has one was refused. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
-{
-    (void)tc;
-    (void)tool;
-    (void)hold;
-    return TCALL_OK;
-}
-
-static bool tcall_holds_schemas_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-static int tcall_schemas_(tcall *tc, size_t rows)
-{
-    (void)tc;
-    (void)rows;
-    return TCALL_OK;
-}
-
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return false;
-}
-
-static void tcall_schema_drop_(tcall *tc, size_t row)
-{
-    (void)tc;
-    (void)row;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
 
 /* ---- the order of hooks ---- */
 

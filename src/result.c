@@ -45,8 +45,6 @@ tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
     tcall_write_unquote(out);
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -204,53 +202,6 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
         tcall_write_example_number_(out, schema);
 }
 
-/* Returns whether the schema of the call allows the text. Memory is what the
- * block has left. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_arguments args;
-    tcall_check check;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    if (tcall_parse_arguments(&args, text, true, gap, size) < 0)
-        return false;
-    memset(&check, 0, sizeof check);
-    check.memory = gap + args.used;
-    check.size = size - args.used;
-    return tcall_schema_check(&call->schema, args.root, &check) == TCALL_OK;
-}
-
-#else
-
-/* Without schemas there are no values of arguments, and no texts of schemas. */
-static void tcall_write_called_(tcall_writer *out, const char *name,
-                                tcall_json args)
-{
-    (void)out;
-    (void)name;
-    (void)args;
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    (void)out;
-    (void)schema;
-    (void)depth;
-}
-
-static bool tcall_example_fits_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */
-
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes a number near the bounds of a node, 1 without any. */
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
@@ -316,41 +267,23 @@ static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
     }
 }
 
-/* Returns whether the shape allows the text. The decoder and its struct are
- * made in what the block has left. */
-TCALL_NOINLINE_ static bool tcall_example_decodes_(const tcall_call *call,
-                                                   tcall_str text)
+/* Returns whether the call would take the text. */
+TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
+                                                tcall_str text)
 {
+    tcall_block *block = &call->cx.tc->block;
     const tcall_object *shape = call->tool->shape;
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&call->cx.tc->block, text.len + 1, &size);
-    tcall_decoder *decoder = (tcall_decoder *)(void *)gap;
-    size_t head = tcall_round_up_(sizeof *decoder);
-    if (size < head + shape->size)
-        return false;
-    tcall_decoder_init(decoder, shape, gap + head);
-    tcall_decoder_feed(decoder, text.ptr, text.len);
-    return tcall_decoder_end(decoder) == TCALL_OK;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    desc.target.object = shape;
+    desc.target.node = shape ? NULL : call->node;
+    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
+    return (!shape || desc.target.out) &&
+           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
 }
-
-#else
-
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    (void)out;
-    (void)shape;
-    (void)depth;
-}
-
-static bool tcall_example_decodes_(const tcall_call *call, tcall_str text)
-{
-    (void)call;
-    (void)text;
-    return false;
-}
-
-#endif
 
 /* Writes the members of an object of JSON text as key=value, ... */
 TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
@@ -375,15 +308,14 @@ TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
 /* Longer examples are left out. */
 #define TCALL_EXAMPLE_ 512
 
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
+/* Makes an example at the end of the block, ended by NUL. Returns its length,
+ * or 0. */
+static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
 {
     const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
     tcall_writer args;
-    tcall_str text;
-    tcall_hydrate_writer_(&call->cx.tc->block, &args);
+    tcall_hydrate_writer_(block, &args);
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
@@ -392,20 +324,30 @@ TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
         tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
                                   TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
-    if (args.error)
-        return;
-    text = tcall_slice_(args.buf, args.fill - 1);
-    if (!(tool->shape ? tcall_example_decodes_(call, text)
-                      : tcall_example_fits_(call, text)))
-        return;
-    tcall_write_key(out, "suggestion");
-    tcall_write_quote(out);
-    tcall_write_text(out, "Example: ");
-    tcall_write_text(out, tool->name);
-    tcall_write_text(out, "(");
-    tcall_write_members_(out, args.buf);
-    tcall_write_text(out, ")");
-    tcall_write_unquote(out);
+    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
+        return 0;
+    return --text->len;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made: it is checked like arguments that came. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_str text;
+    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, text.ptr);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
 }
 
 /* ---- failures ---- */
@@ -439,7 +381,7 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call, i);
+        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
     }
 }
 

@@ -10,8 +10,6 @@
  * behind it, the one that came furthest.
  */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* ---- faults ---- */
 
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
@@ -20,12 +18,13 @@ static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 }
 
 /* Tells a fault. In a branch only the first one counts: the group keeps that of
- * the branch that came furthest. */
+ * the branch that came furthest, and notes whether it is alone. */
 static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
                              const tcall_fault *fault)
 {
-    tcall_frame_ *first;
+    tcall_frame_ *first, *group;
     tcall_fault *kept;
+    uint32_t progress, most;
     if (branch == TCALL_QUIET_)
         return;
     if (!branch) {
@@ -36,11 +35,17 @@ static void tcall_rows_tell_(tcall_machine *m, uint16_t branch,
     if (first->flags & TCALL_FRAME_MISSED_)
         return;
     first->flags |= TCALL_FRAME_MISSED_;
+    group = &m->slot[first->parent].frame;
     kept = &m->slot[first->parent + (first->role == TCALL_ROLE_ELSE_ ? 2 : 1)]
                 .kept;
-    if (kept->keyword == TCALL_ON_NOTHING_ ||
-        tcall_rows_progress_(fault) > tcall_rows_progress_(kept))
-        *kept = *fault;
+    progress = tcall_rows_progress_(fault);
+    most = kept->keyword ? tcall_rows_progress_(kept) : 0;
+    if (kept->keyword && progress == most)
+        group->flags |= TCALL_FRAME_TIED_;
+    if (kept->keyword && progress <= most)
+        return;
+    group->flags &= (uint8_t)~TCALL_FRAME_TIED_;
+    *kept = *fault;
 }
 
 /* A frame fails at the value. Returns false. */
@@ -138,18 +143,19 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
     case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
-            tcall_rows_push_(m, row->of.nodes[k], row, i);
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
         break;
     case TCALL_ON_ANYOF_:
     case TCALL_ON_ONEOF_:
         group = tcall_rows_group_(m, i, row, 1);
         for (k = 0; k < row->count; k++)
-            tcall_rows_branch_(m, row->of.nodes[k], group, TCALL_ROLE_COUNT_,
-                               false);
+            tcall_rows_branch_(m, &row->of.members[k].node, group,
+                               TCALL_ROLE_COUNT_, false);
         break;
     case TCALL_ON_NOT_:
         group = tcall_rows_group_(m, i, row, 0);
-        tcall_rows_branch_(m, row->of.node, group, TCALL_ROLE_COUNT_, true);
+        tcall_rows_branch_(m, &row->of.members->node, group, TCALL_ROLE_COUNT_,
+                           true);
         break;
     case TCALL_ON_IF_: tcall_rows_if_(m, i, row); break;
     case TCALL_ON_CONTAINS_:
@@ -241,8 +247,8 @@ static void tcall_rows_enter_(tcall_machine *m)
             continue;
         if (f->flags & TCALL_FRAME_GROUP_) {
             if (f->by->on == TCALL_ON_CONTAINS_ && !m->syntax.object)
-                tcall_rows_branch_(m, f->by->of.node, i, TCALL_ROLE_COUNT_,
-                                   true);
+                tcall_rows_branch_(m, &f->by->of.members->node, i,
+                                   TCALL_ROLE_COUNT_, true);
         } else if (m->syntax.object) {
             tcall_rows_enter_member_(m, i);
         } else {
@@ -323,12 +329,21 @@ static bool tcall_rows_name_(tcall_machine *m)
     return came != 0;
 }
 
+/* Takes what it costs to read a text off the budget. */
+static void tcall_rows_reads_(tcall_machine *m, const char *from,
+                              const char *to)
+{
+    tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
+}
+
 /* Whether the object that is complete has a member. */
 static bool tcall_rows_has_(tcall_machine *m, const char *name)
 {
-    const char *key = tcall_text_find_(m->text + m->token, name);
-    const char *end = key ? key : m->text + m->len;
-    tcall_machine_costs_(m, 1 + (size_t)(end - m->text - m->token) / 16);
+    const char *object = m->text + m->token, *key;
+    if (!tcall_machine_going_(m))
+        return false;
+    key = tcall_text_find_(object, name);
+    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
     return key != NULL;
 }
 
@@ -409,11 +424,12 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
     bool ok = true;
-    for (; key; key = tcall_text_after_(tcall_text_skip_(list))) {
+    for (; key && tcall_machine_going_(m);
+         key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
         if (*list != '[' || !tcall_rows_has_(m, key))
             continue;
-        for (name = tcall_text_first_(list); name;
+        for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
             if (!tcall_rows_has_(m, name))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
@@ -476,24 +492,29 @@ static bool tcall_rows_is_(const tcall_machine *m, const char *p,
 static bool tcall_rows_enum_(tcall_machine *m, const tcall_row *row,
                              uint8_t types)
 {
-    const char *p = tcall_text_first_(row->of.text);
+    const char *p = tcall_text_first_(row->of.text), *end = p;
     bool same = false;
     while (p && !same) {
-        const char *end = tcall_text_skip_(p);
+        end = tcall_text_skip_(p);
         same = types == TCALL_SHAPE_STRING
                    ? tcall_rows_is_(m, p, end)
-                   : tcall_rows_equal_(m, p, m->text + m->token);
+                   : tcall_rows_equal_(m, m->text + m->token, p);
         p = tcall_text_after_(end);
     }
+    tcall_rows_reads_(m, row->of.text, end ? end : row->of.text);
     return same;
 }
 
-/* Returns the offset of the second of two items that are equal, or 0. */
+/* Returns which item is the second of two that are equal, or 0. */
 static size_t tcall_rows_repeated_(tcall_machine *m)
 {
     const char *item =
         tcall_machine_twice_(m, tcall_text_deep_hash_, tcall_rows_equal_);
-    return item ? (size_t)(item - m->text - m->token) : 0;
+    const char *at = item ? tcall_text_first_(m->text + m->token) : NULL;
+    size_t index = 0;
+    for (; at != item; index++)
+        at = tcall_text_after_(tcall_text_skip_(at));
+    return index;
 }
 
 /* The types that a row says something about. */
@@ -530,7 +551,7 @@ static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
     bool ok = true;
     switch (row->on) {
     case TCALL_ON_ENUM_: ok = tcall_rows_enum_(m, row, types); break;
-    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, row->of.text, value); break;
+    case TCALL_ON_CONST_: ok = tcall_rows_equal_(m, value, row->of.text); break;
     case TCALL_ON_PATTERN_:
         ok = tcall_rows_matches_(m, row->of.match, value);
         break;
@@ -619,8 +640,8 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
             return true;
-        if (!f->count && kept->keyword &&
-            tcall_rows_progress_(kept) > 2 * m->token + 1)
+        if (!f->count && kept->keyword && !(f->flags & TCALL_FRAME_TIED_) &&
+            tcall_rows_progress_(kept) > 2 * m->token)
             return tcall_rows_tell_kept_(m, i, 1);
         return tcall_rows_fails_(m, f, f->by->on, f->by, f->count);
     }
@@ -671,11 +692,11 @@ static uint8_t tcall_rows_types_of_(const char *p)
 
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
-static uint8_t tcall_rows_types_in_(const tcall_machine *m,
-                                    const tcall_row *row)
+static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
 {
     const char *p = row->of.text;
     uint8_t types = 0;
+    tcall_rows_reads_(m, p, tcall_text_skip_(p));
     for (p = row->on == TCALL_ON_ENUM_ ? tcall_text_first_(p) : p; p;
          p = row->on == TCALL_ON_ENUM_ ? tcall_text_after_(tcall_text_skip_(p))
                                        : NULL)
@@ -687,7 +708,7 @@ static uint8_t tcall_rows_types_in_(const tcall_machine *m,
 
 /* Returns the types that a frame's own node admits; a group begins with none
  * or all. */
-static uint8_t tcall_rows_admits_(const tcall_machine *m, const tcall_frame_ *f)
+static uint8_t tcall_rows_admits_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = f->node->rows;
     uint8_t types = f->node->types;
@@ -737,10 +758,12 @@ static uint8_t tcall_rows_admitted_(tcall_machine *m)
 }
 
 /* Whether a frame around requires the member at hand. */
-static bool tcall_rows_requires_(const tcall_machine *m, const tcall_frame_ *f)
+static bool tcall_rows_requires_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_REQUIRED_);
     const char *name = row ? tcall_text_first_(row->of.text) : NULL;
+    if (name)
+        tcall_rows_reads_(m, row->of.text, tcall_text_skip_(row->of.text));
     while (name && !tcall_text_equal_(name, m->text + m->key))
         name = tcall_text_after_(tcall_text_skip_(name));
     return name != NULL;
@@ -759,8 +782,9 @@ static void tcall_rows_forget_(tcall_frame_ *f)
 
 /* The member at hand may be absent where it is a property that no frame
  * requires. What is certain counts; where nothing knows it, branches. */
-static bool tcall_rows_drop_(tcall_machine *m)
+static const char *tcall_rows_drop_(tcall_machine *m)
 {
+    const char *name = NULL;
     uint8_t declared = 0, required = 0; /* 1: by a branch, 2: for certain */
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
@@ -768,22 +792,24 @@ static bool tcall_rows_drop_(tcall_machine *m)
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_)
+        if (f->count != TCALL_NO_MEMBER_) {
             declared |= by;
+            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
+                       ->of.members[f->count]
+                       .name;
+        }
         if (tcall_rows_requires_(m, f))
             required |= by;
     }
     if (declared & 2 ? required & 2 : !declared || required)
-        return false;
+        return NULL;
     for (i = m->open->first; i < m->open->last; i++)
         if (tcall_rows_counts_(&m->slot[i].frame))
             tcall_rows_forget_(&m->slot[i].frame);
-    return true;
+    return name;
 }
 
 TCALL_DATA_ const tcall_rows tcall_schema_rows = {
     tcall_rows_enter_, tcall_rows_expand_, tcall_rows_opens_,
     tcall_rows_name_,  tcall_rows_ends_,   tcall_rows_admitted_,
     tcall_rows_drop_};
-
-#endif /* TOOLCALL_NO_SCHEMA */

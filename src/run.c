@@ -214,71 +214,42 @@ TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-#ifndef TOOLCALL_NO_SCHEMA
-
-/* Reads the output so far as a value in the block. */
-static int tcall_output_read_(tcall_ctx *cx, tcall_tree_ *value)
-{
-    tcall_block *b = &cx->tc->block;
-    tcall_str text = tcall_output(cx);
-    size_t need = 0, size, tokens;
-    char *copy = (char *)tcall_block_take_(b, text.len + 1);
-    tcall_tok_ *tok;
-    int r;
-    if (!copy)
-        return TCALL_E_MEMORY;
-    if (text.len)
-        memcpy(copy, text.ptr, text.len);
-    tok = (tcall_tok_ *)(void *)tcall_hydrate_gap_(b, 0, &size);
-    r = tcall_tree_parse_(value, copy, text.len, tok, size / sizeof *tok,
-                          &need);
-    if (r < 0 && r != TCALL_E_MEMORY) {
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
-        return TCALL_E_OUTPUT;
-    }
-    tokens = r < 0 ? need : (size_t)r;
-    value->tok = (const tcall_tok_ *)(const void *)tcall_hydrate_hold_(
-        b, (const char *)tok, tokens * sizeof *tok);
-    return value->tok ? TCALL_OK : TCALL_E_MEMORY;
-}
-
 /* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void
-tcall_output_complain_(tcall_ctx *cx, const tcall_schema *schema,
-                       tcall_tree_ value, const tcall_validation_error *error)
+TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
+                                                   const tcall_machine *machine)
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
+    block->low += machine->is.size; /* the text that is shown */
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_error_(&why, schema, value, error, false);
+    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    block->low -= machine->is.size;
 }
 
 /* What this takes of the block is given back by its caller. */
 TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall *tc = cx->tc;
-    tcall_schema *schema =
-        (tcall_schema *)tcall_block_take_(&tc->block, sizeof *schema);
-    tcall_validation_error first;
-    tcall_check check;
-    tcall_tree_ value;
-    int r = schema ? tcall_output_read_(cx, &value) : TCALL_E_MEMORY;
-    if (r == TCALL_OK)
-        r = tcall_hydrate_compile_(tc, schema, cx->call->tool->output);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    int r;
+    memset(&desc, 0, sizeof desc);
+    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    memset(&check, 0, sizeof check);
-    check.errors = &first;
-    check.error_cap = 1;
-    r = tcall_hydrate_run_(&tc->block, schema, value, &check);
-    if (r != TCALL_E_INVALID)
+    desc.target.rows = &tcall_schema_rows;
+    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    tcall_output_complain_(cx, schema, value, &first);
+    if (r == TCALL_E_INVALID)
+        tcall_output_complain_(cx, &machine);
+    else
+        cx->failure.reason = tcall_str_of(
+            "the output of the tool is no JSON value, which its schema asks "
+            "for");
     return TCALL_E_OUTPUT;
 }
 
@@ -298,14 +269,3 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
         tcall_block_back_(&cx->tc->block, high);
     return r;
 }
-
-#else
-
-/* Without schemas a tool has none for its output. */
-TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
-{
-    (void)cx;
-    return TCALL_OK;
-}
-
-#endif /* TOOLCALL_NO_SCHEMA */

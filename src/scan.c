@@ -65,67 +65,6 @@ static int tcall_scan_fail_(tcall_scan *s, int error)
     return error;
 }
 
-/* Flags of a token, beside its type. */
-#define TCALL_TYPE_   7
-#define TCALL_LAST_   8  /* last of its container; next to this bit: */
-#define TCALL_MEMBER_ 16 /* value of a member: its key stands before it */
-#define TCALL_KEY_    32
-#define TCALL_NEEDS_DECODE_ \
-    64 /* string with escapes, long number or exponent */
-
-static inline void tcall_scan_make_(tcall_scan *s, const char *p, bool key)
-{
-    tcall_tok_ *t = s->tok + s->tokens - 1;
-    t->type = (int)tcall_text_type_(p);
-    t->type |= key ? TCALL_KEY_ : s->object ? TCALL_MEMBER_ : 0;
-    t->start = (int)(p - s->text) + (*p == '"');
-    t->span = 1;
-    t->mark = 0;
-}
-
-/* A token for the value or key that starts at p. */
-static inline void tcall_scan_token_(tcall_scan *s, const char *p, bool key)
-{
-    if (++s->tokens <= s->tok_cap)
-        tcall_scan_make_(s, p, key);
-}
-
-/* The token made last, of a string or word, ends at p. */
-static inline void tcall_scan_token_end_(tcall_scan *s, const char *p,
-                                         int flags)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->last = (int)s->tokens - 1;
-    s->tok[s->last].end = (int)(p - s->text);
-    s->tok[s->last].type |= flags;
-}
-
-/* The container that is open begins, or ends, at p. While it is open its mark
- * is the one around it. */
-static void tcall_scan_token_open_(tcall_scan *s)
-{
-    if (s->tokens > s->tok_cap)
-        return;
-    s->tok[s->tokens - 1].mark = s->super;
-    s->super = (int)s->tokens - 1;
-}
-
-static void tcall_scan_token_close_(tcall_scan *s, const char *p)
-{
-    tcall_tok_ *t;
-    if (s->tokens > s->tok_cap)
-        return;
-    t = s->tok + s->super;
-    t->end = (int)(p - s->text) + 1;
-    t->span = (int)s->tokens - s->super;
-    if (t->span > 1)
-        s->tok[s->last].type |= TCALL_LAST_;
-    s->last = s->super;
-    s->super = t->mark;
-    t->mark = 0;
-}
-
 /* Report to the callback when the value at hand is wanted. */
 static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
                              const char *p, size_t n)
@@ -189,7 +128,6 @@ TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
 /* A value begins with c: find out whether it is wanted. */
 static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
 {
-    tcall_scan_token_(s, c, false);
     if (s->depth && !s->object)
         s->row = tcall_scan_element_(s);
     if (s->row != TCALL_SCAN_NONE_)
@@ -201,7 +139,6 @@ static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
     uint8_t row, *open;
     unsigned below = 0, bit = s->depth & 7u;
     tcall_scan_begin_(s, c);
-    tcall_scan_token_open_(s);
     s->object = *c == '{';
     row = s->row;
     if (s->depth >= TOOLCALL_MAX_DEPTH)
@@ -242,7 +179,6 @@ static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
     unsigned up;
     if (s->object != (*c == '}'))
         return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    tcall_scan_token_close_(s, c);
     s->depth--;
     if (s->raw_depth == s->depth + 1) {
         tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
@@ -318,35 +254,8 @@ static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
     s->piece_len = (uint8_t)(s->piece_len + n);
 }
 
-/* Skips plain ASCII string content: a word at a time while no byte of it is a
- * quote, a backslash, below 0x20 or above 0x7F, then what is left. */
-TCALL_SHARED_ const char *tcall_plain_(const char *p, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    /* words of two bytes are not worth it */
-    while (sizeof ones > 2 && (size_t)(end - p) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, p, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-        /* A byte that is not plain has its mark set. A borrow can set that of
-         * a byte above it as well, so the lowest mark is right. */
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks)
-            return p + (__builtin_ctzll(marks) >> 3);
-#endif
-        if (marks)
-            break;
-        p += sizeof word;
-    }
-    return tcall_plain_run_(p, end);
-}
-
-/* The same, non-ASCII characters included; stops with an error at a byte that
- * may not stand in a string. */
+/* Skips plain string content, non-ASCII characters included; stops with an
+ * error at a byte that may not stand in a string. */
 static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
                                             const char *end)
 {
@@ -387,7 +296,6 @@ static const char *tcall_scan_string_(tcall_scan *s, const char *p,
     if (p == end)
         return p;
     if (*p == '"') {
-        tcall_scan_token_end_(s, p, TCALL_NEEDS_DECODE_);
         tcall_scan_string_end_(s);
     } else {
         tcall_scan_flush_(s); /* before what may turn out to be no escape */
@@ -522,7 +430,6 @@ static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
     if (s->error)
         return p;
     wide = s->number > 6 || p - from > 300;
-    tcall_scan_token_end_(s, p, wide ? TCALL_NEEDS_DECODE_ : 0);
     if (wide || !ends) /* the length of a number in pieces is not known */
         s->wide = true;
     if (s->row != TCALL_SCAN_NONE_) {
@@ -542,14 +449,12 @@ static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
 {
     const char *quote = tcall_plain_(p + 1, end);
     size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_token_(s, p, true);
     if (quote == end || *quote != '"') {
         s->state = TCALL_S_STRING_;
         s->string_mode =
             s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
                  : (uint8_t)TCALL_SCAN_NONE_;
     s->state = TCALL_S_COLON_;
@@ -579,7 +484,6 @@ static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
                                                     : TCALL_STRING_VALUE_;
         return p + 1;
     }
-    tcall_scan_token_end_(s, quote, 0);
     if (s->row != TCALL_SCAN_NONE_) {
         if (len)
             tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
@@ -725,104 +629,3 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
     tcall_scan scan;
     return tcall_scan_text_(&scan, text);
 }
-
-#ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
-
-/* jsmn makes its tokens in the memory of ours, each of which then takes the
- * place of one of jsmn's. */
-typedef char tcall_jsmn_fits_[sizeof(jsmntok_t) == sizeof(tcall_tok_) ? 1 : -1];
-
-/* Turns the token at i into ours; those before it are. Its mark becomes the
- * container around it. */
-static void tcall_jsmn_token_(tcall_tok_ *tok, int i, const char *text)
-{
-    jsmntok_t made;
-    const char *start;
-    size_t len;
-    int flags = 0;
-    memcpy(&made, tok + i, sizeof made);
-    start = text + made.start;
-    len = (size_t)(made.end - made.start);
-    if (made.parent >= 0 && tok[made.parent].type & TCALL_KEY_) {
-        flags = TCALL_MEMBER_;
-        made.parent = tok[made.parent].mark;
-    } else if (made.parent >= 0 &&
-               (tok[made.parent].type & TCALL_TYPE_) == TCALL_OBJECT) {
-        flags = TCALL_KEY_;
-    }
-    if (made.type == JSMN_STRING ? memchr(start, '\\', len) != NULL
-                                 : made.type == JSMN_PRIMITIVE &&
-                                       (len > 300 || memchr(start, 'e', len) ||
-                                        memchr(start, 'E', len)))
-        flags |= TCALL_NEEDS_DECODE_;
-    tok[i].type =
-        (int)tcall_text_type_(start - (made.type == JSMN_STRING)) | flags;
-    tok[i].start = made.start;
-    tok[i].end = made.end;
-    tok[i].span = 1;
-    tok[i].mark = made.parent;
-}
-
-/* Makes the tokens of a text that the scanner accepted. jsmn wants something
- * to follow a number or a word: one alone is made by hand. */
-static void tcall_jsmn_make_(tcall_str text, tcall_tok_ *tok, int count)
-{
-    jsmn_parser parser;
-    jsmntok_t only = {JSMN_PRIMITIVE, 0, 0, 0, -1};
-    int i;
-    jsmn_init(&parser);
-    if (jsmn_parse(&parser, text.ptr, text.len, (jsmntok_t *)(void *)tok,
-                   (unsigned)count) < 0) {
-        only.end = (int)text.len;
-        while (tcall_is_space_(text.ptr[only.start]))
-            only.start++;
-        while (tcall_is_space_(text.ptr[only.end - 1]))
-            only.end--;
-        memcpy(tok, &only, sizeof only);
-    }
-    for (i = 0; i < count; i++)
-        tcall_jsmn_token_(tok, i, text.ptr);
-    /* from the end, so that what is inside a container comes before it */
-    while (--i > 0) {
-        tcall_tok_ *around = tok + tok[i].mark;
-        if (around->span == 1)
-            tok[i].type |= TCALL_LAST_;
-        around->span += tok[i].span;
-        tok[i].mark = 0;
-    }
-    tok[0].mark = 0;
-}
-
-/* Makes a token of each value and key of a text if all fit; scan->tokens is
- * how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    int error = tcall_scan_text_(scan, text);
-    if (error == TCALL_OK && scan->tokens <= cap && text.len < INT_MAX)
-        tcall_jsmn_make_(text, tok, (int)scan->tokens);
-    return error;
-}
-
-#else
-
-/* Makes a token of each value and key of a text, as many as fit, while it is
- * recognised; scan->tokens is how many there are. */
-TCALL_SHARED_ int tcall_scan_tokenize_(tcall_scan *scan, tcall_str text,
-                                       tcall_tok_ *tok, size_t cap)
-{
-    tcall_scan_init(scan, NULL, NULL, NULL);
-    scan->text = text.ptr;
-    scan->tok = tok;
-    scan->tok_cap = cap < INT_MAX ? cap : INT_MAX;
-    tcall_scan_feed(scan, text.ptr, text.len);
-    return tcall_scan_end(scan);
-}
-
-#endif /* TOOLCALL_JSMN */

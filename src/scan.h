@@ -71,26 +71,6 @@ typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
 /* Bytes of a string that are collected: longer keys match nothing. */
 #define TCALL_SCAN_PIECE_ 64
 
-/* With TOOLCALL_JSMN jsmn makes the tokens of a text that was recognised, as
- * jsmntok_t in the memory of these: the implementation needs jsmn.h, included
- * first or where the compiler finds it, and JSMN_STRICT and JSMN_PARENT_LINKS
- * defined. Without, the scanner makes the same tokens. */
-#if defined TOOLCALL_JSMN && defined __GNUC__
-#define TCALL_TOK_ __attribute__((may_alias))
-#else
-#define TCALL_TOK_
-#endif
-
-/* A value or key in an array of them; see >>json. Their order and extent are
- * those of jsmn's tokens. */
-typedef struct TCALL_TOK_ tcall_tok_ {
-    int type;  /* tcall_type and private flags */
-    int start; /* in the text; of a string: its content */
-    int end;   /* one past it */
-    int span;  /* tokens of the whole value, itself included; of a key 1 */
-    int mark;  /* private */
-} tcall_tok_;
-
 /* The state of a scanner. */
 typedef struct tcall_scan {
     int error;  /* the error it stopped with, or TCALL_OK */
@@ -107,13 +87,7 @@ typedef struct tcall_scan {
     const char *keys;
     tcall_scan_fn on;
     void *user;
-    size_t tokens;   /* values and keys seen so far */
-    tcall_tok_ *tok; /* where they go, as many as fit */
-    size_t tok_cap;
-    const char *text; /* that they refer to */
-    int super;        /* token of the open container */
-    int last;         /* token of the value that was completed last */
-    const char *lit;  /* what is left of true, false, null */
+    const char *lit; /* what is left of true, false, null */
     uint16_t depth;
     uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
     uint16_t hex;       /* \u escape so far */

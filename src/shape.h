@@ -73,8 +73,6 @@
  * TCALL_CAME whether it came at all, be it as null.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* The JSON types that a value may have, as a set. */
 enum {
     TCALL_SHAPE_NULL = 1,
@@ -575,7 +573,3 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
     (member, initial, types, node, range, (1, name))
 
 /* clang-format on */
-
-#else
-typedef struct tcall_object tcall_object;
-#endif /* TOOLCALL_NO_SHAPES */

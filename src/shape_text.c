@@ -30,8 +30,6 @@ typedef struct tcall_shape_view_ {
     uint16_t optional, unions; /* so many there are */
 } tcall_shape_view_;
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* ---- texts in flash ---- */
 
 /* Writes a text from flash as the content of a JSON string. On an AVR it goes
@@ -733,6 +731,8 @@ typedef struct tcall_misplaced_ {
     const tcall_shape *node;    /* of the value */
     const char *name;           /* of the member; NULL: an item */
     const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
 /* Begins at the object that all lies in. */
@@ -744,6 +744,7 @@ static void tcall_place_init_(tcall_misplaced_ *place,
     place->node = &tcall_root_;
     place->name = NULL;
     place->object = shape;
+    place->came = NULL;
 }
 
 /* Goes one step down the trail. Returns false where no shape is below. */
@@ -813,9 +814,30 @@ TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
     }
 }
 
-#ifndef TOOLCALL_NO_SENTENCES
-
 /* ---- sentences ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
 typedef struct tcall_telling_ {
@@ -889,25 +911,6 @@ static void tcall_tell_list_(tcall_writer *writer, const char *word,
     }
 }
 
-/* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
-{
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0an integer\0a number\0a string\0an array\0"
-        "an object\0";
-    int index = 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
 /* Writes what to send: "an integer from 1 to 7". */
 static void tcall_tell_wanted_(tcall_telling_ *tell)
 {
@@ -955,13 +958,19 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be kept, and a text after it; where none was kept, a text
+ * it was too long to be shown, and a text after it; where none was kept, a text
  * in place of both. */
 static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
                              const char *unkept)
 {
+    const tcall_misplaced_ *place = tell->place;
+    if (place->came) {
+        place->show(tell->out, place->came);
+        tcall_write_flash(tell->out, after);
+        return;
+    }
 #if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = tell->place->misfit;
+    const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
     if (len) {
@@ -975,8 +984,6 @@ static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
         tcall_write_text(tell->out, cut ? "...\"" : "\"");
         unkept = after;
     }
-#else
-    (void)after;
 #endif
     tcall_write_flash(tell->out, unkept);
 }
@@ -989,6 +996,8 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "the string");
     else if (tell->said.group == TCALL_SAID_ITEMS_)
         TCALL_SAY(tell->out, "the array");
+    else if (tell->place->came)
+        tell->place->show(tell->out, tell->place->came);
     else if (misfit->exact)
         tcall_put_number_(tell->out, misfit->got, tell->node->digits);
     else
@@ -1088,30 +1097,3 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
     tcall_tell_misfit_(writer, &place);
     return writer->error;
 }
-
-#else
-
-/* Without shapes no tool has one: it was refused at the start. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    (void)view;
-    (void)shape;
-}
-
-TCALL_SHARED_ int tcall_write_shape(tcall_writer *writer,
-                                    const tcall_object *shape)
-{
-    (void)shape;
-    return writer->error;
-}
-
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    (void)shape;
-    (void)index;
-    return tcall_slice_(NULL, 0);
-}
-
-#endif /* TOOLCALL_NO_SHAPES */

@@ -11,8 +11,6 @@
  * matters.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
@@ -33,5 +31,3 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
-
-#endif /* TOOLCALL_NO_SHAPES */

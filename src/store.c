@@ -6,8 +6,6 @@
  * >>store
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Returns the types that a value may have which begins with this character. */
 TCALL_SHARED_ uint8_t tcall_store_types_(char first)
 {
@@ -304,5 +302,3 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
     return !(TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED) ||
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
-
-#endif /* TOOLCALL_NO_SHAPES */

@@ -7,8 +7,6 @@
  * Whoever reads values by shapes checks and stores them here, kind by kind.
  */
 
-#ifndef TOOLCALL_NO_SHAPES
-
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
 #if !defined TOOLCALL_MISFIT_TEXT && defined __AVR__
@@ -65,5 +63,3 @@ typedef struct tcall_words_ {
     char text[TOOLCALL_MISFIT_TEXT];
 #endif
 } tcall_words_;
-
-#endif /* TOOLCALL_NO_SHAPES */

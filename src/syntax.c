@@ -83,39 +83,13 @@ static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 
 /* ---- strings ---- */
 
-/* Runs over bytes that stand for themselves, a word at a time. */
-static inline const char *tcall_syntax_ascii_(const char *at, const char *end)
-{
-    const size_t ones = (size_t)-1 / 255;
-    while (sizeof ones > 2 && (size_t)(end - at) >= sizeof ones) {
-        size_t word, quotes, slashes, marks;
-        memcpy(&word, at, sizeof word);
-        quotes = word ^ ones * '"';
-        slashes = word ^ ones * '\\';
-        marks =
-            ((word - ones * 0x20) | (quotes - ones) | (slashes - ones) | word) &
-            ones * 0x80;
-#if defined __GNUC__ && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-        if (marks) /* the lowest is right: a borrow only goes up */
-            return at +
-                   ((sizeof marks > sizeof(long) ? __builtin_ctzll(marks)
-                                                 : __builtin_ctzl(marks)) >>
-                    3);
-#endif
-        if (marks)
-            break;
-        at += sizeof word;
-    }
-    return tcall_plain_run_(at, end);
-}
-
-/* The same with characters of several bytes. */
+/* Runs over bytes that stand for themselves, and characters of several. */
 static const char *tcall_syntax_plain_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
     for (;; at++) {
         if (!s->utf.left) {
-            at = tcall_syntax_ascii_(at, end);
+            at = tcall_plain_(at, end);
             if (at == end || (unsigned char)*at < 0x80)
                 return at;
         }

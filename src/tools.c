@@ -2,7 +2,7 @@
 #include "tools.h"
 #include "json.c"
 #include "text.c"
-#include "schema_errors.c"
+#include "compile.c"
 
 /* ==========================================================================
  * >>tools
@@ -253,8 +253,6 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-#ifndef TOOLCALL_NO_SCHEMA
-
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
@@ -277,33 +275,7 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   "to");
     TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
                   "no_schema_mode is none of tcall_no_schema");
-#ifdef TOOLCALL_NO_SHAPES
-    TCALL_REFUSE_(review, tool->shape != NULL,
-                  "shapes were left out by TOOLCALL_NO_SHAPES");
-#endif
 }
-
-#else
-
-/* Every tool has a shape. */
-TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
-{
-    (void)tool;
-    return true;
-}
-
-static void tcall_row_check_arguments_(tcall_review_ *review,
-                                       const tcall_tool *tool)
-{
-    TCALL_REFUSE_(review, !tool->shape,
-                  "shape is missing: TOOLCALL_NO_SCHEMA left "
-                  "out all else that checks arguments");
-    TCALL_REFUSE_(review,
-                  tool->parameters || tool->output || tool->provider_schema,
-                  "schemas were left out by TOOLCALL_NO_SCHEMA");
-}
-
-#endif
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
 TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
@@ -374,10 +346,6 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
                   "validator needs check: the function that checks arguments");
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-#ifdef TOOLCALL_NO_SCHEMA
-    TCALL_REFUSE_(&review, desc->validator != NULL,
-                  "validator was left out by TOOLCALL_NO_SCHEMA");
 #endif
 #ifdef TOOLCALL_NO_HOOKS
     TCALL_REFUSE_(&review, desc->hook_count > 0,

@@ -3,7 +3,7 @@
 #include "wait.h"
 #include "shape.h"
 #include "json.h"
-#include "schema.h"
+#include "compile.h"
 #include "chat.h"
 
 /* ==========================================================================
@@ -319,10 +319,8 @@ typedef struct tcall {
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
     const struct tcall *busy; /* itself: it has called the program */
-#ifndef TOOLCALL_NO_SCHEMA
-    tcall_schema *schemas; /* compiled, one for each tool; NULL when lazy */
-#endif
-    uint16_t *names; /* the tools in the order of their names */
+    const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
+    uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
     tcall_order_ order;   /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */

@@ -1,6 +1,6 @@
 #pragma once
 #include "write.h"
-#include "tree.c"
+#include "json.c"
 #include "shape.c"
 
 /* ==========================================================================
@@ -606,73 +606,4 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
-}
-
-/* ---- tokens ---- */
-
-/* What checking with coercion decided about a value (tcall_tok_.mark). */
-enum {
-    TCALL_MARK_NONE_,
-    TCALL_MARK_DROP_,   /* null for an optional member: leave it out */
-    TCALL_MARK_JSON_,   /* a string whose content is the JSON that was meant */
-    TCALL_MARK_LITERAL_ /* the string "True" or "False": a boolean */
-};
-
-/* Writes a scalar or a key as JSON text. */
-TCALL_SHARED_ void tcall_write_scalar_(tcall_writer *writer, const char *text,
-                                       const tcall_tok_ *tok)
-{
-    tcall_str bytes = tcall_tok_str_(text, tok);
-    bool string = (tok->type & TCALL_TYPE_) == TCALL_STRING;
-    if (tok->mark == TCALL_MARK_LITERAL_)
-        tcall_write_bool(writer, *bytes.ptr == 'T');
-    else if (string && tok->mark != TCALL_MARK_JSON_)
-        tcall_write_str(writer, bytes);
-    else
-        tcall_write_verbatim(writer, bytes);
-}
-
-/* Writes a token, a container up to its opening bracket. Returns whether values
- * inside it follow. */
-static bool tcall_write_token_(tcall_writer *writer, const char *text,
-                               const tcall_tok_ *tok)
-{
-    bool object = (tok->type & TCALL_TYPE_) == TCALL_OBJECT;
-    if ((tok->type & TCALL_TYPE_) < TCALL_ARRAY) {
-        tcall_write_scalar_(writer, text, tok);
-        return false;
-    }
-    tcall_write_open(writer, object ? '{' : '[');
-    if (tok->span > 1)
-        return true;
-    tcall_write_close(writer, object ? '}' : ']');
-    return false;
-}
-
-/* There is no recursion: the last value of a container closes it, and then
- * perhaps the one around it, of which open has the flags. */
-int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value)
-{
-    uint8_t open[TOOLCALL_MAX_DEPTH];
-    const tcall_tok_ *tok = value.tok;
-    int depth = 0, flags;
-    if (!tok)
-        return tcall_write_null(writer);
-    for (;; tok++) {
-        if (tok->type & TCALL_KEY_ && tok[1].mark == TCALL_MARK_DROP_) {
-            tok++;
-        } else if (tok->type & TCALL_KEY_) {
-            tcall_write_scalar_(writer, value.text, tok);
-            tcall_write_char_(writer, ':');
-            continue;
-        } else if (tcall_write_token_(writer, value.text, tok)) {
-            open[depth++] = (uint8_t)tok->type;
-            continue;
-        }
-        for (flags = tok->type; depth && flags & TCALL_LAST_;
-             flags = open[--depth])
-            tcall_write_close(writer, flags & TCALL_MEMBER_ ? '}' : ']');
-        if (!depth)
-            return writer->error;
-    }
 }

@@ -1,6 +1,5 @@
 #pragma once
 #include "json.h"
-#include "tree.h"
 #include "shape.h"
 
 /* ==========================================================================
@@ -86,7 +85,6 @@ TCALL_API int tcall_write_null(tcall_writer *writer);
 /* Writes a value as compact JSON text, in its own order: of its strings those
  * characters are escaped that JSON wants so, however they came. */
 TCALL_API int tcall_write_json(tcall_writer *writer, tcall_json value);
-TCALL_API int tcall_write_tree_(tcall_writer *writer, tcall_tree_ value);
 /* Writes JSON text as it is, as a value. */
 TCALL_API int tcall_write_verbatim(tcall_writer *writer, tcall_str json);
 /* Begins and ends one JSON string whose content is all that is written in

@@ -27,14 +27,14 @@ static void probe_args_error(tcall_writer *w, int error, size_t at,
     probe_args_key(w, "message", message ? message : tcall_error_text(error));
 }
 
-static void probe_args_ok(tcall_writer *w, tcall_tree_ value, uint32_t fixes,
-                          tcall_str coercions)
+static void probe_args_ok(tcall_writer *w, const tcall_machine *machine,
+                          uint32_t fixes)
 {
     int i;
     tcall_write_key(w, "ok");
     tcall_write_bool(w, true);
     tcall_write_key(w, "value");
-    tcall_write_tree_(w, value);
+    tcall_write_verbatim(w, (tcall_str){machine->text, machine->len});
     tcall_write_key(w, "fixes");
     tcall_write_open(w, '[');
     for (i = 0; tcall_fix_name(i); i++)
@@ -42,108 +42,83 @@ static void probe_args_ok(tcall_writer *w, tcall_tree_ value, uint32_t fixes,
             tcall_write_string(w, tcall_fix_name(i));
     tcall_write_close(w, ']');
     tcall_write_key(w, "coercions");
-    tcall_write_verbatim(w, coercions.len ? coercions : tcall_str_of("[]"));
+    tcall_write_coercions(w, machine);
 }
 
-/* Reads into memory of exactly the size that is asked for. */
-static int probe_args_read(tcall_arguments *args, tcall_str text, bool strict,
-                           void **mem)
+/* What is wrong with the value, as one text. */
+static void probe_args_invalid(tcall_writer *w, const tcall_machine *machine)
 {
-    int r = tcall_parse_arguments(args, text, strict, NULL, 0);
-    *mem = NULL;
-    if (r != TCALL_E_MEMORY)
-        return r;
-    *mem = malloc(args->used);
-    return tcall_parse_arguments(args, text, strict, *mem, args->used);
+    enum { SIZE = 1 << 16 };
+    char *faults = (char *)malloc(SIZE);
+    tcall_writer list;
+    int i;
+    tcall_writer_init(&list, faults, SIZE - 1);
+    tcall_write_open(&list, '[');
+    for (i = 0; i < machine->fault_count && i < TOOLCALL_MAX_FAULTS; i++)
+        tcall_write_fault(&list, machine->text, &machine->faults[i]);
+    tcall_write_close(&list, ']');
+    faults[list.fill] = 0;
+    probe_args_error(w, TCALL_E_INVALID, 0, faults);
+    free(faults);
 }
 
-static int probe_args_check(const tcall_schema *schema, tcall_tree_ value,
-                            bool coerce, tcall_check *check,
-                            tcall_validation_error *fault)
+/* Reads by a schema, or none. */
+static void probe_args_read(tcall_writer *w, tcall_str text,
+                            const tcall_schema *schema, bool strict)
 {
-    static char memory[1 << 16];
-    memset(check, 0, sizeof *check);
-    check->memory = memory;
-    check->size = sizeof memory;
-    check->errors = fault;
-    check->error_cap = 4;
-    check->coerce = coerce;
-    return tcall_schema_check(schema, value, check);
-}
-
-/* The arguments are read; now the schema. Writes the answer. */
-static void probe_args_schema(tcall_writer *w, tcall_arguments *args,
-                              bool strict, tcall_str text, char *scratch,
-                              size_t size)
-{
-    static char program[1 << 20];
-    tcall_schema schema;
-    tcall_check check;
-    tcall_validation_error fault[4];
-    tcall_writer faults, coerced;
-    tcall_arguments again;
-    tcall_tree_ value = args->root;
-    void *mem = NULL;
-    size_t n = 0;
-    int r = tcall_schema_compile(&schema, text, program, sizeof program,
-                                 TCALL_DRAFT_2020);
-    if (r < 0) {
-        probe_args_error(w, r, schema.at, schema.reason);
-        return;
-    }
-    r = probe_args_check(&schema, value, !strict, &check, fault);
-    tcall_writer_init(&coerced, scratch, size);
-    if (r == TCALL_OK && check.coerced) {
-        tcall_write_coercions(&coerced, value);
-        n = coerced.len;
-        coerced.last = 0;
-        tcall_write_tree_(&coerced, value);
-        r = probe_args_read(&again, (tcall_str){scratch + n, coerced.len - n},
-                            true, &mem);
-        value = again.root;
-        if (r >= 0)
-            r = probe_args_check(&schema, value, false, &check, fault);
-    }
-    tcall_writer_init(&faults, scratch + coerced.len, size - coerced.len - 1);
-    if (r == TCALL_E_INVALID)
-        tcall_write_validation_errors(&faults, &schema, value, &check);
-    faults.buf[faults.fill] = 0;
-    if (r < 0)
-        probe_args_error(w, r, 0, faults.fill ? faults.buf : NULL);
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    int r;
+    memset(&desc, 0, sizeof desc);
+    desc.target.node = schema ? schema->root : NULL;
+    desc.target.rows = schema ? &tcall_schema_rows : NULL;
+    desc.object = desc.for_c = true;
+    desc.coerce = strict ? NULL : tcall_coerce;
+    desc.size = 6 * text.len + 3;
+    desc.text = (char *)malloc(desc.size);
+    desc.arena_size = 1 << 18;
+    desc.arena = malloc(desc.arena_size);
+    r = tcall_read_arguments(&machine, &desc, text, strict, &fixes);
+    if (r == TCALL_OK)
+        probe_args_ok(w, &machine, fixes);
+    else if (r == TCALL_E_INVALID)
+        probe_args_invalid(w, &machine);
     else
-        probe_args_ok(w, value, args->fixes, (tcall_str){scratch, n});
-    free(mem);
+        probe_args_error(w, r, machine.at, NULL);
+    free(desc.text);
+    free(desc.arena);
 }
 
 /* unread: 0, or why the line could not be read. */
 static void probe_args_line(tcall_json in, int unread, FILE *out)
 {
+    static char nodes[1 << 20];
     tcall_str text = tcall_json_str(tcall_json_get(in, "input"));
-    tcall_json schema = tcall_json_get(in, "schema");
+    tcall_json given = tcall_json_get(in, "schema");
     bool strict = strcmp(tcall_json_string(tcall_json_get(in, "mode"), ""),
                          "strict") == 0;
-    size_t size = text.len * 16 + (1 << 16);
-    char *line = (char *)malloc(2 * size), *schema_text = NULL;
-    tcall_arguments args;
+    size_t size = text.len * 32 + (1 << 17);
+    char *line = (char *)malloc(size);
+    char *schema_text = given.at ? probe_text(given) : NULL;
+    tcall_schema schema;
     tcall_writer w;
-    void *mem;
-    int r = probe_args_read(&args, text, strict, &mem);
-    if (unread < 0)
-        r = unread;
+    int r = unread;
     tcall_writer_init(&w, line, size);
     tcall_write_open(&w, '{');
     if (r < 0) {
-        probe_args_error(&w, r, args.at, NULL);
-    } else if (schema.at) {
-        schema_text = probe_text(schema);
-        probe_args_schema(&w, &args, strict, tcall_str_of(schema_text),
-                          line + size, size);
+        probe_args_error(&w, r, 0, NULL);
     } else {
-        probe_args_ok(&w, args.root, args.fixes, tcall_str_of(NULL));
+        if (schema_text)
+            r = tcall_schema_compile(&schema, tcall_str_of(schema_text), nodes,
+                                     sizeof nodes, TCALL_DRAFT_2020);
+        if (r < 0)
+            probe_args_error(&w, r, schema.at, schema.reason);
+        else
+            probe_args_read(&w, text, schema_text ? &schema : NULL, strict);
     }
     probe_args_send(&w, out);
     free(schema_text);
-    free(mem);
     free(line);
 }
 

@@ -10,6 +10,25 @@ const tcall_provider *probe_provider(const char *name)
     exit(2);
 }
 
+/* Whether the arguments of a call can be read, or what is wrong with them. */
+static int probe_read_arguments(tcall_str text)
+{
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    int r;
+    memset(&desc, 0, sizeof desc);
+    desc.object = desc.for_c = true;
+    desc.size = 6 * text.len + 3;
+    desc.text = (char *)malloc(desc.size);
+    desc.arena_size = 1 << 16;
+    desc.arena = malloc(desc.arena_size);
+    r = tcall_read_arguments(&machine, &desc, text, false, &fixes);
+    free(desc.text);
+    free(desc.arena);
+    return r;
+}
+
 static void probe_read_error(tcall_writer *w, const tcall_block *b, int error,
                              const char *message)
 {
@@ -31,7 +50,6 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
                               const tcall_answer *a, int status)
 {
     tcall_item item;
-    tcall_arguments parsed;
     size_t at = 0;
     int error;
     tcall_write_open(w, '{');
@@ -50,8 +68,8 @@ static void probe_read_answer(tcall_writer *w, const tcall_chat *chat,
         tcall_write_str(w, item.text);
         error = item.error;
         if (!error)
-            error = tcall_parse_arguments(&parsed, item.text, false, NULL, 0);
-        if (item.error || error != TCALL_E_MEMORY) /* else it can be read */
+            error = probe_read_arguments(item.text);
+        if (error)
             probe_read_error(w, chat->block, error, "");
         tcall_write_close(w, '}');
     }

@@ -13,35 +13,53 @@ static int probe_compile(tcall_schema *s, tcall_str text, tcall_draft draft,
     return r;
 }
 
-/* Text of a schema and its value: one line of output. unread: 0, or why there
- * is neither. */
-static void probe_verdict(tcall_writer *w, tcall_str text, tcall_tree_ data,
-                          tcall_draft draft, int unread)
+/* Writes the verdict on data by a schema that was compiled. */
+static int probe_check(tcall_writer *w, const tcall_schema *s, tcall_str data)
 {
-    enum { FRAMES = 1 << 16 };
-    tcall_schema s;
-    tcall_validation_error faults[16];
-    tcall_check check;
-    void *program, *frames = malloc(FRAMES);
-    int r = probe_compile(&s, text, draft, &program);
-    if (unread < 0)
-        r = unread;
-    memset(&check, 0, sizeof check);
-    check.memory = frames;
-    check.size = FRAMES;
-    check.errors = faults;
-    check.error_cap = sizeof faults / sizeof *faults;
-    tcall_write_open(w, '{');
-    if (r >= 0)
-        r = tcall_schema_check(&s, data, &check);
+    enum { ARENA = 1 << 18 };
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    int r, i;
+    memset(&desc, 0, sizeof desc);
+    desc.target.node = s->root;
+    desc.target.rows = &tcall_schema_rows;
+    desc.size = data.len + 1;
+    desc.text = (char *)malloc(desc.size);
+    desc.arena_size = ARENA;
+    desc.arena = malloc(desc.arena_size);
+    tcall_machine_init(&machine, &desc);
+    tcall_machine_feed(&machine, data.ptr, data.len);
+    r = tcall_machine_end(&machine);
     if (r == TCALL_OK || r == TCALL_E_INVALID) {
         tcall_write_key(w, "valid");
         tcall_write_bool(w, r == TCALL_OK);
     }
     if (r == TCALL_E_INVALID) {
         tcall_write_key(w, "errors");
-        tcall_write_validation_errors(w, &s, data, &check);
-    } else if (r != TCALL_OK) {
+        tcall_write_open(w, '[');
+        for (i = 0; i < machine.fault_count && i < TOOLCALL_MAX_FAULTS; i++)
+            tcall_write_fault(w, machine.text, &machine.faults[i]);
+        tcall_write_close(w, ']');
+    }
+    free(desc.text);
+    free(desc.arena);
+    return r;
+}
+
+/* Text of a schema and its value: one line of output. unread: 0, or why there
+ * is neither. */
+static void probe_verdict(tcall_writer *w, tcall_str text, tcall_str data,
+                          tcall_draft draft, int unread)
+{
+    tcall_schema s;
+    void *nodes;
+    int r = probe_compile(&s, text, draft, &nodes);
+    if (unread < 0)
+        r = unread;
+    tcall_write_open(w, '{');
+    if (r >= 0)
+        r = probe_check(w, &s, data);
+    if (r != TCALL_OK && r != TCALL_E_INVALID) {
         tcall_write_key(w, "refused");
         tcall_write_quote(w);
         if (r == TCALL_E_SCHEMA)
@@ -51,8 +69,7 @@ static void probe_verdict(tcall_writer *w, tcall_str text, tcall_tree_ data,
         tcall_write_unquote(w);
     }
     tcall_write_close(w, '}');
-    free(program);
-    free(frames);
+    free(nodes);
 }
 
 static void probe_schema_line(char *line, size_t len, FILE *out)
@@ -64,17 +81,14 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     const char *name = tcall_json_string(tcall_json_get(v, "draft"), "");
     char *text = probe_text(tcall_json_get(v, "schema")), *answer;
     char *data = probe_text(tcall_json_get(v, "data"));
-    size_t tokens = strlen(data) + 1;
-    tcall_tok_ *tok = (tcall_tok_ *)malloc(tokens * sizeof *tok);
-    tcall_tree_ tree;
     tcall_writer w;
     int draft = 4, pass;
-    tcall_tree_parse_(&tree, data, tokens - 1, tok, tokens, NULL);
     while (draft > 0 && strcmp(name, drafts[draft]) != 0)
         draft--;
     for (pass = 0, answer = NULL;; pass++) {
         tcall_writer_init(&w, answer, pass ? w.len : 0);
-        probe_verdict(&w, tcall_str_of(text), tree, (tcall_draft)draft, unread);
+        probe_verdict(&w, tcall_str_of(text), tcall_str_of(data),
+                      (tcall_draft)draft, unread);
         if (pass)
             break;
         answer = (char *)malloc(w.len + 1);
@@ -83,7 +97,6 @@ static void probe_schema_line(char *line, size_t len, FILE *out)
     fputc('\n', out);
     free(answer);
     free(data);
-    free(tok);
     free(text);
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../src/rows.c"
-#include "../src/compile.c"
+#include "../src/say.c"
 #endif
 
 #include "check.h"

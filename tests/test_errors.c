@@ -82,11 +82,7 @@ enum { SAID_CALL, SAID_SCHEMA = 0, SAID_HOOKS = 0, SAID_AGENT = 0 };
 #else
 enum {
     SAID_CALL = 1,
-#ifdef TOOLCALL_NO_SCHEMA
-    SAID_SCHEMA = 0,
-#else
     SAID_SCHEMA = 1,
-#endif
 #ifdef TOOLCALL_NO_HOOKS
     SAID_HOOKS = 0,
 #else

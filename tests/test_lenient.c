@@ -8,14 +8,6 @@
 #include "fuzz.h"
 #include "timed.h"
 
-static int scan_text(const char *text, size_t len)
-{
-    tcall_scan s;
-    tcall_scan_init(&s, NULL, NULL, NULL);
-    tcall_scan_feed(&s, text, len);
-    return tcall_scan_end(&s);
-}
-
 static char *repeat(const char *text, size_t times, const char *end)
 {
     size_t n = strlen(text), i;
@@ -26,21 +18,47 @@ static char *repeat(const char *text, size_t times, const char *end)
     return out;
 }
 
-/* The second reading alone. Returns the length of the JSON text. */
-static int rewrite(tcall_str text, char *out, size_t cap, tcall_rewritten_ *m,
-                   tcall_lenient_result_ *result)
+/* The second reading alone, into a recogniser and, as far as there is room,
+ * into memory. */
+typedef struct rewritten {
+    tcall_syntax_ syntax;
+    char *out;
+    size_t cap, len;
+} rewritten;
+
+static tcall_ask_ skips(tcall_syntax_ *s, char first)
 {
-    int error = tcall_rewrite_(m, text, out, cap, result);
-    CHECK(error < 0 || m->len <= 6 * text.len + 2);
-    if (error < 0)
-        return error;
-    return out && m->len > cap ? TCALL_E_MEMORY : (int)m->len;
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
 }
 
-static tcall_syntax_ *begun(tcall_syntax_ *s)
+static const tcall_syntax_user_ nobody = {NULL, skips, NULL, NULL};
+
+static size_t takes(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    tcall_syntax_begin_(s, &tcall_rewritten_user_);
-    return s;
+    rewritten *it = (rewritten *)(void *)s;
+    len = tcall_syntax_feed_(s, bytes, len);
+    if (it->len + len <= it->cap)
+        memcpy(it->out + it->len, bytes, len);
+    it->len += len;
+    return len;
+}
+
+/* Returns the length of the JSON text, or the error. */
+static int rewrite(tcall_str text, char *out, size_t cap,
+                   tcall_lenient_result_ *result)
+{
+    rewritten it;
+    it.out = out;
+    it.cap = cap;
+    it.len = 0;
+    tcall_syntax_begin_(&it.syntax, &nobody);
+    if (tcall_lenient_read_(result, text, &it.syntax, takes) < 0)
+        return result->error;
+    CHECK(tcall_syntax_end_(&it.syntax) == TCALL_OK);
+    CHECK(it.len <= 6 * text.len + 2 && (it.syntax.open[0] & 1) == 1);
+    return (int)it.len;
 }
 
 #define BIT(name) TCALL_FIX_##name
@@ -197,28 +215,45 @@ static const struct {
     {"\"hello\"", TCALL_E_NOT_OBJECT, 0},
     {"\"[1]\"", TCALL_E_NOT_OBJECT, 0},
     {"\"\\\"{}\\\"\"", TCALL_E_NOT_OBJECT, 0},
-    {"[{\"a\":1,\"a\":1}]", TCALL_E_NOT_OBJECT, 0},
+    {"[{\"a\":1,\"a\":1}]", TCALL_E_NOT_OBJECT, -1},
     {"[{\"a\":1]", TCALL_E_BRACKETS, 7},
     {"{\"a\": '\xFF'}", TCALL_E_UTF8, 7},
     {"{\"a\": '\xC3(')}", TCALL_E_UTF8, 8},
 };
 
-/* Into memory of exactly the size that is needed. The caller frees it. */
-static int read_args(tcall_arguments *args, const char *in, size_t len,
-                     bool strict, void **mem)
+/* Reads arguments in memory of exactly these sizes; the checked text is at hand
+ * until the next. */
+static tcall_machine machine;
+static uint32_t fixes;
+
+static int read_in(const char *in, size_t len, bool strict, size_t size,
+                   size_t arena_size)
 {
+    static char *text;
+    static void *arena;
+    tcall_machine_desc desc;
     char *copy = (char *)malloc(len ? len : 1);
     int r;
-    *mem = NULL;
+    free(text);
+    free(arena);
+    text = (char *)malloc(size ? size : 1);
+    arena = malloc(arena_size ? arena_size : 1);
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    desc.size = size;
+    desc.arena = arena;
+    desc.arena_size = arena_size;
+    desc.object = desc.for_c = true;
     memcpy(copy, in, len);
-    r = tcall_parse_arguments(args, (tcall_str){copy, len}, strict, NULL, 0);
-    if (r == TCALL_E_MEMORY) {
-        *mem = malloc(args->used);
-        r = tcall_parse_arguments(args, (tcall_str){copy, len}, strict, *mem,
-                                  args->used);
-    }
+    r = tcall_read_arguments(&machine, &desc, tcall_slice_(copy, len), strict,
+                             &fixes);
     free(copy);
     return r;
+}
+
+static int read_args(const char *in, size_t len, bool strict)
+{
+    return read_in(in, len, strict, 6 * len + 3, 4096);
 }
 
 static void test_safe(void)
@@ -227,27 +262,25 @@ static void test_safe(void)
     size_t i;
     for (i = 0; i < sizeof safe / sizeof *safe; i++) {
         tcall_str in = tcall_str_of(safe[i].in);
-        size_t want = strlen(safe[i].out), n = safe[i].fixes ? want : in.len;
-        tcall_rewritten_ m;
+        size_t want = strlen(safe[i].out);
         tcall_lenient_result_ res;
-        tcall_arguments args;
-        void *mem;
-        int r = rewrite(in, out, sizeof out - 1, &m, &res);
+        char *once;
+        int r = rewrite(in, out, sizeof out - 1, &res);
         out[r < 0 ? 0 : r] = 0;
         CHECK(r == (int)want && strcmp(out, safe[i].out) == 0);
-        CHECK(res.fixes == safe[i].fixes && m.len == want);
+        CHECK(res.fixes == safe[i].fixes);
         if (strcmp(out, safe[i].out) || res.fixes != safe[i].fixes)
             printf("    %s: %s %d, fixes %lx\n", in.ptr, out, r,
                    (unsigned long)res.fixes);
-        CHECK(rewrite(in, NULL, 0, &m, &res) == (int)want);
-        CHECK(rewrite(in, out, want - 1, &m, &res) == TCALL_E_MEMORY);
-        r = read_args(&args, in.ptr, in.len, false, &mem);
-        CHECK(r == (int)m.scan.tokens && args.fixes == safe[i].fixes);
-        CHECK(args.used == m.scan.tokens * sizeof(tcall_tok_) + n + 1);
-        free(mem);
-        r = read_args(&args, in.ptr, in.len, true, &mem);
+        CHECK(read_args(in.ptr, in.len, false) == TCALL_OK);
+        CHECK(fixes == safe[i].fixes && machine.text[machine.len] == 0);
+        once = strcpy((char *)malloc(machine.len + 1), machine.text);
+        /* as if it had come */
+        CHECK(read_args(safe[i].out, want, true) == TCALL_OK && fixes == 0);
+        CHECK(strcmp(machine.text, once) == 0);
+        free(once);
+        r = read_args(in.ptr, in.len, true);
         CHECK((r < 0) == (safe[i].fixes != 0) && r != TCALL_E_MEMORY);
-        free(mem);
     }
 }
 
@@ -256,83 +289,58 @@ static void test_unsafe(void)
     size_t i;
     for (i = 0; i < sizeof unsafe / sizeof *unsafe; i++) {
         const char *in = unsafe[i].in;
-        tcall_arguments args;
-        void *mem;
         int strict, r = 0;
         for (strict = 0; strict < 2; strict++) {
-            r = read_args(&args, in, strlen(in), strict, &mem);
-            CHECK(r == unsafe[i].error && !args.root.tok);
-            CHECK(unsafe[i].at < 0 || args.at == (size_t)unsafe[i].at);
-            free(mem);
+            r = read_args(in, strlen(in), strict);
+            CHECK(r == unsafe[i].error && fixes == 0);
+            CHECK(unsafe[i].at < 0 || machine.at == (size_t)unsafe[i].at);
         }
-        if (r != unsafe[i].error || (int)args.at != unsafe[i].at)
+        if (r != unsafe[i].error || (int)machine.at != unsafe[i].at)
             if (unsafe[i].at >= 0)
                 printf("    %s: %s at %d\n", in, tcall_error_code(r),
-                       (int)args.at);
+                       (int)machine.at);
     }
 }
 
 static void test_refused(void)
 {
-    tcall_arguments args;
-    void *mem;
-    CHECK(read_args(&args, "{\"a\":\"b\0c\"}", 11, false, &mem) == TCALL_E_NUL);
-    free(mem);
-    CHECK(read_args(&args, "{\"a\":1}\0{}", 10, false, &mem) ==
-          TCALL_E_TRAILING);
-    free(mem);
-    CHECK(read_args(&args, "{\"a\":\"b\\u0000c\"}", 16, false, &mem) ==
-          TCALL_E_NUL);
-    free(mem);
-    CHECK(read_args(&args, "{\"a\\u0000\":1,}", 14, false, &mem) ==
-          TCALL_E_NUL);
-    free(mem);
-    CHECK(read_args(&args, "{\"a\":1,\"a\":2}", 13, false, &mem) ==
-          TCALL_E_DUPLICATE);
-    CHECK(args.at == 8);
-    free(mem);
-    CHECK(read_args(&args, "{a:1,a:2}", 9, false, &mem) == TCALL_E_DUPLICATE);
-    free(mem);
-    CHECK(read_args(&args, "{\"a\":1e400}", 11, false, &mem) == TCALL_E_RANGE);
-    free(mem);
-    /* strict: where the tolerant reading finds nothing wrong, the scanner's
-     * error */
-    CHECK(read_args(&args, "{\"a\":1,}", 8, true, &mem) == TCALL_E_BAD_KEY);
-    CHECK(args.at == 7);
-    CHECK(read_args(&args, "", 0, true, &mem) == TCALL_E_TRUNCATED);
-    CHECK(read_args(&args, "null", 4, true, &mem) == TCALL_E_NOT_OBJECT);
-    CHECK(tcall_parse_arguments(&args, tcall_str_of(NULL), false, NULL, 0) ==
-              TCALL_E_MEMORY &&
-          args.fixes == TCALL_FIX_EMPTY);
+    CHECK(read_args("{\"a\":\"b\0c\"}", 11, false) == TCALL_E_NUL);
+    CHECK(read_args("{\"a\":1}\0{}", 10, false) == TCALL_E_TRAILING);
+    CHECK(read_args("{\"a\":\"b\\u0000c\"}", 16, false) == TCALL_E_NUL);
+    CHECK(read_args("{\"a\\u0000\":1,}", 14, false) == TCALL_E_NUL);
+    CHECK(read_args("{\"a\":1,\"a\":2}", 13, false) == TCALL_E_DUPLICATE);
+    CHECK(read_args("{a:1,a:2}", 9, false) == TCALL_E_DUPLICATE);
+    CHECK(read_args("{\"a\":1e400}", 11, false) == TCALL_E_RANGE);
+    /* strict: where the tolerant reading finds nothing wrong, the error of the
+     * strict one */
+    CHECK(read_args("{\"a\":1,}", 8, true) == TCALL_E_BAD_KEY);
+    CHECK(machine.at == 7);
+    CHECK(read_args("", 0, true) == TCALL_E_TRUNCATED);
+    CHECK(read_args("null", 4, true) == TCALL_E_NOT_OBJECT);
+    CHECK(read_args("", 0, false) == TCALL_OK && fixes == TCALL_FIX_EMPTY);
 }
 
-/* Every size of memory, also unaligned: the right answer or what is needed,
- * and no byte outside (the sanitizer sees to that). */
+/* Every size of both memories: the right answer or a lack of memory, and no
+ * byte outside (the sanitizer sees to that). */
 static void test_memory(void)
 {
     static const char *const texts[] = {
         "{\"city\": \"Par\\u00eds\", \"days\": [1, 2.5, {\"x\": null}]}",
         "{'city': 'Par\\u00eds', days: [+1, 2.5, {\"x\": None}]}",
         "\"{\\\"a\\\": [1, \\\"b\\\"]}\"", "{\\\"a\\\": [1, \\\"b\\\"]}", ""};
-    size_t i, size, shift;
+    size_t i, size;
     for (i = 0; i < sizeof texts / sizeof *texts; i++) {
-        for (shift = 0; shift < 5; shift++) {
-            bool fits = false;
-            for (size = 0; size < 400; size += 1 + CHECK_EVERY / 10) {
-                char *mem = (char *)malloc(shift + size + 1);
-                tcall_arguments args;
-                int r;
-                memset(mem, 0x5A, shift + size + 1);
-                r = tcall_parse_arguments(&args, tcall_str_of(texts[i]), false,
-                                          mem + shift, size);
-                CHECK(r > 0 || r == TCALL_E_MEMORY);
-                CHECK((r > 0) == (args.used <= size));
-                fits = fits || r > 0;
-                CHECK(fits == (r > 0) && mem[shift + size] == 0x5A);
-                free(mem);
-            }
-            CHECK(fits);
-        }
+        const char *in = texts[i];
+        size_t len = strlen(in), text, arena;
+        for (text = 0; read_in(in, len, false, text, 4096) != TCALL_OK; text++)
+            CHECK(machine.error == TCALL_E_MEMORY && text < 400);
+        for (arena = 0; read_in(in, len, false, 400, arena) != TCALL_OK;
+             arena++)
+            CHECK(machine.error == TCALL_E_MEMORY && arena < 4096);
+        CHECK(text <= 6 * len + 3);
+        for (size = 0; size < 100; size += CHECK_EVERY)
+            CHECK(read_in(in, len, false, text + size, arena + size) ==
+                  TCALL_OK);
     }
 }
 
@@ -349,10 +357,7 @@ static void test_prefixes(void)
     size_t i, n;
     for (i = 0; i < sizeof texts / sizeof *texts; i++) {
         for (n = 1; n < strlen(texts[i]); n++) {
-            tcall_arguments args;
-            void *mem;
-            CHECK(read_args(&args, texts[i], n, false, &mem) < 0);
-            free(mem);
+            CHECK(read_args(texts[i], n, false) < 0);
         }
     }
 }
@@ -360,11 +365,7 @@ static void test_prefixes(void)
 /* Returns what a text is refused for, 0: it is not. */
 static int error_of(const char *text)
 {
-    tcall_arguments args;
-    void *mem;
-    int r = read_args(&args, text, strlen(text), false, &mem);
-    free(mem);
-    return r < 0 ? r : 0;
+    return read_args(text, strlen(text), false);
 }
 
 /* Writes the text as the inside of a string. */
@@ -455,9 +456,8 @@ static void test_hostile(void)
                                 (size_t)(turn ? 400000 : 50000) / CHECK_EVERY,
                                 shapes[i].end);
             clock_t start = clock();
-            tcall_rewritten_ m;
             tcall_lenient_result_ res;
-            int r = rewrite(tcall_str_of(text), NULL, 0, &m, &res);
+            int r = rewrite(tcall_str_of(text), NULL, 0, &res);
             took[turn] = (long)(clock() - start);
             CHECK(r < 0 || r == 2 || r == 7);
             CHECK(res.at <= strlen(text));
@@ -474,25 +474,16 @@ static bool holds(const char *in, size_t len)
 {
     char *copy = (char *)malloc(len + 1);
     char *out = (char *)malloc(6 * len + 2);
-    tcall_rewritten_ m;
     tcall_lenient_result_ res;
-    tcall_syntax_ again;
     bool fine;
     int r;
     memcpy(copy, in, len);
-    r = rewrite((tcall_str){copy, len}, out, 6 * len + 2, &m, &res);
+    r = rewrite(tcall_slice_(copy, len), out, 6 * len + 2, &res);
     fine = res.at <= len && res.error == (r < 0 ? r : 0);
-    if (r >= 0) {
-        tcall_lenient_feed_(tcall_syntax_feed_, begun(&again), out, (size_t)r);
-        fine = fine && tcall_syntax_end_(&again) == TCALL_OK &&
-               again.open[0] & 1 && r == (int)m.len &&
-               scan_text(out, (size_t)r) == TCALL_OK;
+    if (r >= 0)
         fine = fine &&
-               tcall_lenient_read_(&res, (tcall_str){out, (size_t)r},
-                                   begun(&again),
-                                   tcall_syntax_feed_) == TCALL_OK &&
+               rewrite(tcall_slice_(out, (size_t)r), NULL, 0, &res) >= 0 &&
                !res.fixes;
-    }
     free(copy);
     free(out);
     return fine;
@@ -560,7 +551,6 @@ static void test_noise(void)
     int turn, accepted = 0;
     for (turn = 0; turn < 40000 / CHECK_EVERY; turn++) {
         char in[256];
-        tcall_rewritten_ m;
         tcall_lenient_result_ res;
         size_t n = 0;
         int i;
@@ -577,7 +567,7 @@ static void test_noise(void)
                 break;
         }
         CHECK(holds(in, n));
-        accepted += rewrite((tcall_str){in, n}, NULL, 0, &m, &res) >= 0;
+        accepted += rewrite(tcall_slice_(in, n), NULL, 0, &res) >= 0;
     }
     CHECK(accepted > 100 / CHECK_EVERY);
 }

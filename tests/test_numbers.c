@@ -3,6 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
+#include "../src/scan.c"
 #include "../src/write.c"
 #endif
 #include "check.h"

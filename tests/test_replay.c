@@ -794,7 +794,7 @@ static void test_reasoning_room(void)
 static void test_mend_room(void)
 {
     char text[1024] = "{", *end = text + 1;
-    size_t size, whole = 0, none = 0;
+    size_t size, whole = 0, none = 0, works = 0;
     int i;
     for (i = 0; i < 100; i++)
         end += sprintf(end, "k%02d:1,", i);
@@ -809,11 +809,13 @@ static void test_mend_room(void)
         CHECK(error == TCALL_OK || error == TCALL_E_MEMORY);
         if (error != TCALL_OK)
             continue;
+        works++;
         whole += strstr(sent[1], "\\\"k99\\\":1}") != NULL;
         none += strstr(sent[1], "\"arguments\":\"{}\"") != NULL;
         CHECK(strstr(sent[1], "k99:") == NULL);
     }
-    CHECK(whole > 0 && none > 0);
+    /* reading them for the tool takes as much as mending: mostly it is whole */
+    CHECK(whole > 0 && whole + none == works);
 }
 
 /* Only arguments are read: what tools say goes back as it is. */

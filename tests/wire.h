@@ -72,16 +72,28 @@ static inline void show(tcall_writer *w, tcall_str text, const char *end)
     tcall_write_text(w, end);
 }
 
+/* Returns the error of arguments that are only read. */
+static inline int read_arguments(tcall_str arguments)
+{
+    static char text[1 << 14];
+    static uint64_t arena[1000];
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    uint32_t fixes;
+    memset(&desc, 0, sizeof desc);
+    desc.text = text;
+    desc.size = sizeof text;
+    desc.arena = arena;
+    desc.arena_size = sizeof arena;
+    desc.object = desc.for_c = true;
+    return tcall_read_arguments(&machine, &desc, arguments, false, &fixes);
+}
+
 /* "call: ID NAME(ARGUMENTS)", "+" for an id that was made up. The error is
  * the reader's or, where it has none, that of the arguments. */
 static inline void show_call(tcall_writer *w, const tcall_item *call)
 {
-    tcall_arguments parsed;
-    int error = call->error;
-    if (!error)
-        error = tcall_parse_arguments(&parsed, call->text, false, NULL, 0);
-    if (!call->error && error == TCALL_E_MEMORY)
-        error = TCALL_OK; /* it can be read */
+    int error = call->error ? call->error : read_arguments(call->text);
 
     tcall_write_text(w, "call: ");
     show(w, call->synthetic_id ? tcall_str_of("+") : call->id, " ");

@@ -778,10 +778,8 @@ static bool ttool_lint_parse_(const char *text, tcall_json *schema,
 /* Writes the schema that the arguments are checked against. */
 static void ttool_lint_write_(tcall_writer *writer, const tcall_tool *tool)
 {
-#ifndef TOOLCALL_NO_SHAPES
     if (tool->shape)
         tcall_write_shape(writer, tool->shape);
-#endif
     if (tool->parameters)
         tcall_write_text(writer, tool->parameters);
 }

@@ -5,7 +5,7 @@
  * would refuse and what models would not understand. build/lint is a program
  * around it. What tcall_init refuses and notes is found by tcall_init itself,
  * so both always agree. It asks the strict modes of OpenAI and Anthropic, so it
- * needs the library with SCHEMA, REPORT and STRICT.
+ * needs the library with REPORT and STRICT.
  *
  *     static void print(void *user, const ttool_finding *finding) { ... }
  *     findings = ttool_lint(tools, tool_count, print, NULL);
@@ -15,9 +15,8 @@
 
 #include "toolcall.h"
 
-#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_SCHEMA || \
-    defined TOOLCALL_NO_REPORT
-#error lint.h needs SCHEMA, REPORT and STRICT
+#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_REPORT
+#error lint.h needs REPORT and STRICT
 #endif
 
 #ifdef __cplusplus

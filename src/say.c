@@ -1,0 +1,645 @@
+#pragma once
+#include "say.h"
+#include "machine.c"
+#include "compile.c"
+#include "shape_text.c"
+
+/* ==========================================================================
+ * >>say
+ *
+ * A sentence is a text in flash in which %v and the like stand for what differs
+ * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
+ * with whoever reads shapes alone.
+ */
+
+/* ---- texts ---- */
+
+/* Longer values are cut in what the model reads. */
+#define TCALL_SHOWN_ 160
+
+/* How a string is shown: as a reader sees it; as its author spells it, but for
+ * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
+ * are never cut. */
+enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
+
+/* Writes a string, of steps and what is whole only the content. It may have
+ * been decoded where it lies. */
+static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
+{
+    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
+    const char *at = string + 1, *end = NULL;
+    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_write_text(writer, quotes ? "\"" : "");
+    if (*string != '"')
+        end = at + tcall_text_inner_(string).len;
+    while ((end ? at < end : *at != '"') && !cut) {
+        const char *from = at, *escape = NULL;
+        char bytes[4];
+        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
+        if (end) /* a character, all of its bytes */
+            do
+                bytes[len++] = *at++;
+            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        sent += len;
+        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
+                                     : quotes && writer->len >= room;
+        if (how == TCALL_SAY_STEP_ && len == 1)
+            escape = tcall_pointer_escape_(*bytes);
+        if (cut || escape)
+            tcall_write_text(writer, cut ? "..." : escape);
+        else if (how == TCALL_SAY_SPELLED_ && len == 1)
+            tcall_write_bytes(writer, from, (size_t)(at - from));
+        else
+            tcall_write_bytes(writer, bytes, len);
+    }
+    tcall_write_text(writer, quotes ? "\"" : "");
+}
+
+/* Writes JSON text of this length. */
+static void tcall_say_json_(tcall_writer *writer, tcall_str json, int how)
+{
+    bool cut = json.len > TCALL_SHOWN_;
+    if (json.len && tcall_text_is_string_(json.ptr)) {
+        tcall_say_string_(writer, json.ptr, how);
+        return;
+    }
+    tcall_write_bytes(writer, json.ptr,
+                      cut ? tcall_utf8_cut_(json.ptr, TCALL_SHOWN_) : json.len);
+    tcall_write_text(writer, cut ? "..." : "");
+}
+
+/* Writes the value at p as a schema spells it. */
+static void tcall_say_spelled_(tcall_writer *writer, const char *p)
+{
+    tcall_say_json_(writer, tcall_text_verbatim_(p), TCALL_SAY_SPELLED_);
+}
+
+/* Writes a value that was sent; of an array or object what it is: it may be
+ * long, and the path says which one it is. */
+static void tcall_say_sent_(tcall_writer *writer, const char *value)
+{
+    if (*value == '{' || *value == '[')
+        tcall_write_text(writer, *value == '{' ? "the object" : "the array");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
+}
+
+/* Writes a number that we counted. */
+static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+{
+    writer->last = 0; /* there are no commas in a sentence */
+    tcall_write_uint(writer, count);
+}
+
+/* Writes a count with its noun, for the characters, elements or properties of
+ * a value. */
+static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
+                               const char *value)
+{
+    static const char *const nouns[][2] = {{" character", " characters"},
+                                           {" element", " elements"},
+                                           {" property", " properties"}};
+    tcall_say_count_(writer, count);
+    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
+                                   : *value == '['              ? 1
+                                                   : 2][count != 1]);
+}
+
+/* ---- places ---- */
+
+/* Writes the JSON Pointer of the value, or of the member whose name begins, at
+ * a place in JSON text, which is read once and not behind the place. Returns
+ * the quote of the last name, or NULL where the last step is an index. */
+static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
+                                      const char *place)
+{
+    /* 2 * index of an item; 1 + 2 * offset of a name, 1: it comes next */
+    uint32_t steps[TOOLCALL_MAX_DEPTH + 1], *step = steps, *at;
+    const char *p;
+    *step = 0;
+    for (p = text; p < place;
+         p = tcall_text_is_string_(p) ? tcall_text_string_end_(p) : p + 1) {
+        if (*step == 1 && tcall_text_is_string_(p))
+            *step = 1 + 2 * (uint32_t)(p - text);
+        else if (*p == ',')
+            *step = *step & 1 ? 1 : *step + 2;
+        else if ((*p == '}' || *p == ']') && step > steps)
+            step--;
+        else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
+            *++step = *p == '{';
+    }
+    if (*step == 1) {
+        if (tcall_text_is_string_(place))
+            *step = 1 + 2 * (uint32_t)(place - text);
+        else
+            step--;
+    }
+    for (at = steps + 1; at <= step; at++) {
+        tcall_write_text(writer, "/");
+        if (*at & 1)
+            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
+        else
+            tcall_say_count_(writer, *at / 2);
+    }
+    return *step & 1 ? text + *step / 2 : NULL;
+}
+
+/* ---- what is wrong, and what to send instead ---- */
+
+/* X(keyword, what is wrong, what to do about it): in the order of the keywords;
+ * what is empty is as before. Those of members and items are for a schema that
+ * is false, the first one for any other that is. */
+#define TCALL_SENTENCES_(X)                                                    \
+    X(ALLOF, "no value is allowed here", "; leave it out")                     \
+    X(REF, "", "")                                                             \
+    X(ANYOF, "%v fits %f of anyOf", "; send what fits one of %o")              \
+    X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
+    X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
+    X(IF, "", "")                                                              \
+    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(DEPENDENT, "", "")                                                       \
+    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PATTERNS, "", "")                                                        \
+    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(PREFIX, "this element is one too many", "; leave it out")                \
+    X(ITEMS, "", "")                                                           \
+    X(NAMES, "%v is not allowed", "; leave it out")                            \
+    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(CONST, "%v is not the only value that is allowed", "; send %o")          \
+    X(PATTERN, "%v does not match the pattern %x",                             \
+      "; send a string that does")                                             \
+    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MAXIMUM, "", "")                                                         \
+    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
+    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MAX_LENGTH, "", "")                                                      \
+    X(MIN_ITEMS, "", "")                                                       \
+    X(MAX_ITEMS, "", "")                                                       \
+    X(MIN_PROPERTIES, "", "")                                                  \
+    X(MAX_PROPERTIES, "", "")                                                  \
+    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(UNIQUE, "%w is in the array twice", "; send each value once")            \
+    X(REQUIRED, "the property %o is missing", "; add it")                      \
+    X(NEEDED, "the property %o is missing, which %p needs",                    \
+      "; add it or leave out %p")                                              \
+    X(TYPE, "%v is %t", "; send %T")
+
+/* Returns what is wrong where a keyword is missed; half 1: what to do. */
+static const char *tcall_sentence_(unsigned keyword, int half)
+{
+    static const char texts[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const char *text;
+    do {
+        keyword--;
+        text = tcall_word_at_(texts, 2 * (int)keyword + half);
+    } while (keyword && !TCALL_BYTE_(text));
+    return text;
+}
+
+/* One fault with all that its sentence may name. */
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    const tcall_fault *is;
+    const char *value;
+    const char *key; /* of the member at the place, or NULL */
+    bool never;      /* it misses a schema that is false */
+    uint8_t keyword; /* of that the one that brought it, or ALLOF */
+} tcall_said_fault_;
+
+static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
+                                              const char *text,
+                                              const tcall_fault *is)
+{
+    tcall_said_fault_ fault;
+    fault.out = writer;
+    fault.is = is;
+    fault.value = text + is->at;
+    fault.key = NULL;
+    fault.keyword = is->keyword;
+    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                  (is->row || !is->node->types);
+    if (fault.never)
+        fault.keyword = TCALL_ON_ALLOF_;
+    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
+        fault.keyword = is->row->on;
+    return fault;
+}
+
+/* Returns the word of the schema that a person would look for. */
+static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+{
+    unsigned on = fault->keyword;
+    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
+    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+        on != TCALL_ON_NAMES_)
+        return "false";
+    if (old)
+        on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
+    return tcall_keyword_words_[on];
+}
+
+/* Returns the row of another keyword of the same node, or NULL. */
+static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
+                                         int keyword)
+{
+    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+}
+
+/* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
+ * names of properties, as far as they fit. */
+static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
+{
+    size_t room = writer->len + 2 * TCALL_SHOWN_;
+    bool words = row->on == TCALL_ON_ENUM_, more;
+    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
+    uint16_t i;
+    more = words ? p != NULL : row->count > 0;
+    for (i = 0; more; i++) {
+        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
+        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
+        more = words ? p != NULL : i + 1 < row->count;
+        if (more)
+            tcall_write_text(writer,
+                             !words || tcall_text_after_(tcall_text_skip_(p))
+                                 ? ", "
+                                 : " or ");
+        if (more && writer->len > room) {
+            tcall_write_text(writer, "...");
+            more = false;
+        }
+    }
+}
+
+/* Returns the limit on one side of what a fault is about; of two the one that
+ * excludes its number. */
+static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
+                                           int most)
+{
+    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
+    const tcall_row *row;
+    if (low >= TCALL_ON_MIN_LENGTH_)
+        return tcall_fault_row_(fault, low + most);
+    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
+    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+}
+
+/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
+ * one that is included. */
+static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+{
+    const tcall_row *row = tcall_fault_limit_(fault, most);
+    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
+}
+
+/* Returns which number to send. */
+static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0";
+    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
+                                      tcall_fault_side_(fault, 1));
+}
+
+/* Returns how many to send. */
+static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *low = tcall_fault_limit_(fault, 0);
+    const tcall_row *high = tcall_fault_limit_(fault, 1);
+    if (!high)
+        return TCALL_FLASH_TEXT_("at least %L");
+    if (!low)
+        return TCALL_FLASH_TEXT_("at most %H");
+    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
+                                             : TCALL_FLASH_TEXT_("%l to %H");
+}
+
+/* Writes what a row says, as its schema spells it. */
+static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
+{
+    const char *text = row->of.text;
+    if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
+        tcall_say_count_(writer, row->of.number);
+        return;
+    }
+    if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
+        text = row->of.members->name;
+        if (*text == '"')
+            text = tcall_text_value_(text);
+        if (row->on <= TCALL_ON_ONEOF_)
+            while (*text != '[')
+                text--;
+    }
+    tcall_say_spelled_(writer, text);
+}
+
+/* Returns the item of an array of this index, of so many as there are. */
+static const char *tcall_fault_item_(const char *array, uint32_t index)
+{
+    const char *item = tcall_text_first_(array), *next = item;
+    for (; index && next; index--) {
+        item = next;
+        next = tcall_text_after_(tcall_text_skip_(item));
+    }
+    return next ? next : item;
+}
+
+/* Returns the member of dependentRequired whose list has a name. */
+static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
+{
+    const char *key = tcall_text_first_(row->of.text), *end;
+    for (;; key = tcall_text_after_(end)) {
+        end = tcall_text_skip_(tcall_text_value_(key));
+        if (end > name)
+            return key;
+    }
+}
+
+/* Returns what a value is. */
+static const char *tcall_fault_type_(const char *value)
+{
+    switch (tcall_text_type_(value)) {
+    case TCALL_BOOL: return "a boolean";
+    case TCALL_NUMBER: return "a number";
+    case TCALL_STRING: return "a string";
+    default: return "not allowed here";
+    }
+}
+
+static void tcall_say_part_(void *of, char letter);
+
+static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
+{
+    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
+}
+
+/* Writes what stands in a sentence for %o: the rule, or the missing name. */
+static void tcall_say_own_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = fault->is->row;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        tcall_say_spelled_(fault->out,
+                           tcall_fault_item_(row->of.text, fault->is->count));
+    else if (fault->keyword == TCALL_ON_NEEDED_)
+        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
+    else
+        tcall_say_rule_(fault->out, row);
+}
+
+/* Writes what to do about a name that is no property: whether there are others.
+ */
+static void tcall_say_others_(const tcall_said_fault_ *fault)
+{
+    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
+    if (row && row->count) {
+        tcall_write_text(fault->out, "use one of ");
+        tcall_say_list_(fault->out, row);
+        tcall_write_text(fault->out, " or ");
+    }
+    tcall_write_text(fault->out, "leave it out");
+}
+
+/* Writes what stands in a sentence for % and this letter. */
+static void tcall_say_part_(void *of, char letter)
+{
+    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
+    tcall_writer *writer = fault->out;
+    const tcall_fault *is = fault->is;
+    const tcall_row *row = is->row;
+    unsigned types = is->node->types;
+    bool number = types & TCALL_SHAPE_NUMBER, most;
+    switch (letter) {
+    case 'v':
+        if (fault->key == fault->value)
+            tcall_write_text(writer, "the property name ");
+        tcall_say_sent_(writer, fault->value);
+        break;
+    case 'k':
+        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
+        break;
+    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
+    case 'T':
+        tcall_tell_types_(
+            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
+        break;
+    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'u':
+        most = fault->keyword == TCALL_ON_MAXIMUM_ ||
+               (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
+                (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
+        tcall_write_text(writer,
+                         most ? "over the maximum" : "under the minimum");
+        break;
+    case 'o': tcall_say_own_(fault); break;
+    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
+    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
+    case 'L':
+    case 'H':
+        tcall_say_counted_(writer,
+                           tcall_fault_limit_(fault, letter == 'H')->of.number,
+                           fault->value);
+        break;
+    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
+    case 'r':
+        tcall_write_text(writer, number ? "a number" : "an integer");
+        tcall_say_text_(fault, tcall_fault_range_(fault));
+        break;
+    case 'e': tcall_say_list_(writer, row); break;
+    case 'x':
+        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
+        break;
+    case 'w':
+        if (is->count == UINT16_MAX) /* or more */
+            tcall_write_text(writer, "a value");
+        else
+            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
+        break;
+    case 'm':
+        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
+        break;
+    case 'f':
+        tcall_write_text(writer,
+                         is->count ? "several alternatives" : "no alternative");
+        break;
+    case 'p':
+        tcall_say_spelled_(writer,
+                           tcall_fault_needs_(row, row->of.text + is->count));
+        break;
+    default: tcall_say_others_(fault); break; /* N */
+    }
+}
+
+/* Says a fault of a shape in the words for the misfit that it is. */
+static void tcall_say_shape_(const tcall_said_fault_ *fault)
+{
+    const tcall_fault *is = fault->is;
+    tcall_misfit misfit;
+    tcall_misplaced_ place;
+    memset(&misfit, 0, sizeof misfit);
+    for (misfit.code = 1;
+         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+        misfit.code++;
+    place.misfit = &misfit;
+    place.node = is->shape;
+    place.name = NULL;
+    place.object = is->object;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
+    if (fault->keyword == TCALL_ON_REQUIRED_)
+        place.name = tcall_word_at_(
+            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+    tcall_tell_misfit_(fault->out, &place);
+}
+
+/* ---- whole faults ---- */
+
+/* Says what is wrong, and to a model what to send instead. */
+static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+{
+    int half;
+    if (!fault->is->node)
+        tcall_say_shape_(fault);
+    else
+        for (half = 0; half <= (int)remedy; half++)
+            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+/* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
+ * ..." Without a remedy it is of what nobody can send anew. */
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
+                                    const tcall_fault *is, bool remedy)
+{
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_write_text(writer, is->at ? ": " : "");
+    tcall_say_sentence_(&fault, remedy);
+}
+
+/* Writes "path", with the member that a coercion left out, or NULL. Returns the
+ * last name. */
+static const char *tcall_write_path_(tcall_writer *writer, const char *text,
+                                     uint32_t at,
+                                     const tcall_coercion *coercion)
+{
+    const char *key;
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    key = tcall_say_pointer_(writer, text, text + at);
+    if (coercion && coercion->name)
+        tcall_write_text(writer, "/");
+    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    else if (coercion && coercion->name)
+        tcall_put_step_(writer, coercion->name);
+    tcall_write_unquote(writer);
+    return key;
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_write_open(writer, '{');
+    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "keyword");
+    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_key(writer, "message");
+    tcall_write_quote(writer);
+    tcall_say_sentence_(&fault, true);
+    tcall_write_unquote(writer);
+    return tcall_write_close(writer, '}');
+}
+
+/* ---- coercions ---- */
+
+/* What a value was: the text that it is, as a string. */
+static void tcall_write_came_(tcall_writer *writer, const char *value,
+                              uint8_t how)
+{
+    tcall_write_quote(writer);
+    if (how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_json_(writer, tcall_text_verbatim_(value),
+                        TCALL_SAY_SPELLED_);
+    tcall_write_unquote(writer);
+}
+
+static void tcall_write_coercion_(tcall_writer *writer, const char *text,
+                                  const tcall_coercion *coercion)
+{
+    const char *value = text + coercion->at;
+    tcall_write_open(writer, '{');
+    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "from");
+    if (coercion->name) {
+        tcall_write_null(writer);
+    } else {
+        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_key(writer, "to");
+        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+    }
+    tcall_write_close(writer, '}');
+}
+
+int tcall_write_coercions(tcall_writer *writer, const tcall_machine *machine)
+{
+    unsigned i, count = machine->coercion_count;
+    tcall_write_open(writer, '[');
+    for (i = 0; i < count && i < TCALL_COERCIONS_; i++)
+        tcall_write_coercion_(writer, machine->text, &machine->coercions[i]);
+    if (count > TCALL_COERCIONS_) {
+        tcall_write_open(writer, '{');
+        tcall_write_key(writer, "more");
+        tcall_write_int(writer, (tcall_int)(count - TCALL_COERCIONS_));
+        tcall_write_close(writer, '}');
+    }
+    return tcall_write_close(writer, ']');
+}
+
+/* ---- why a schema was refused ---- */
+
+int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
+{
+    const char *text = schema->text, *place, *end;
+    if (!schema->reason)
+        return tcall_write_text(writer, "ok");
+    if (!text) {
+        tcall_write_text(writer, schema->reason);
+    } else {
+        place = text + schema->at;
+        end = text + schema->len;
+        if (place == tcall_text_space_(text)) {
+            tcall_write_text(writer, "the schema");
+            while (tcall_is_space_(end[-1]))
+                end--;
+        } else {
+            end = tcall_text_skip_(place);
+        }
+        tcall_say_pointer_(writer, text, place);
+        tcall_write_text(writer, ": ");
+        tcall_write_text(writer, schema->reason);
+        tcall_write_text(writer, " ");
+        tcall_say_json_(writer, tcall_slice_(place, (size_t)(end - place)),
+                        TCALL_SAY_SPELLED_);
+    }
+    if (schema->remedy) {
+        tcall_write_text(writer, "; ");
+        tcall_write_text(writer, schema->remedy);
+    }
+    return writer->error;
+}
