@@ -5222,6 +5222,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_NUMBER_
 };
 
+/* Ends the reading with an error at a place. */
 static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
                                       const char *at)
 {
@@ -5253,6 +5254,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     }
 }
 
+/* An object or array opens. */
 static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 {
     uint8_t bit = (uint8_t)(1 << (s->depth & 7)),
@@ -5266,6 +5268,7 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
+/* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
     unsigned up;
@@ -5322,6 +5325,7 @@ static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
+/* Eats a string up to its end, an escape, or the end of the piece. */
 static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
@@ -5358,6 +5362,7 @@ TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
     return tcall_syntax_string_(s, at + 1, end);
 }
 
+/* Tells of a character that was escaped. */
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
 {
     char bytes[4];
@@ -5367,6 +5372,8 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     tcall_syntax_part_(s, bytes, bytes + len);
 }
 
+/* Eats what follows a backslash, or the backslash of the second half of a
+ * character. */
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 {
     char c = tcall_unescape_(*at);
@@ -5385,6 +5392,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
+/* Eats a digit of a \u escape. */
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
@@ -5409,6 +5417,7 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
+/* Eats true, false or null, as far as it is there. */
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
@@ -5423,6 +5432,7 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
     return at;
 }
 
+/* Eats a number, as far as it is there. */
 static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
@@ -5443,6 +5453,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     return at;
 }
 
+/* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
@@ -8347,6 +8358,7 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     tcall_machine_note_(m, &fault);
 }
 
+/* Pushes the frame of a value that has a shape, and its place in the struct. */
 static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
                                const tcall_object *object, char *base)
 {
@@ -8405,6 +8417,8 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
     }
 }
 
+/* A value begins in an object or list that has a shape: pushes what the member
+ * or item is. */
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
@@ -8423,6 +8437,8 @@ static void tcall_shapes_enter_(tcall_machine *m)
     tcall_machine_target_(m, &target);
 }
 
+/* An object or list with a shape opens: its struct becomes what it is at first.
+ */
 static void tcall_shapes_opens_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->first].place;
@@ -8451,6 +8467,8 @@ static int tcall_shapes_word_(const tcall_machine *m, const char *list,
     return tcall_words_end_(&words) ? words.index : -1;
 }
 
+/* Looks for a name among the members, from behind the one that came last.
+ * Returns whether the shape knows it. */
 static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
@@ -8487,6 +8505,7 @@ static void tcall_shapes_copy_(const tcall_machine *m, char *to)
         to += tcall_text_char_(&at, to);
 }
 
+/* Checks and stores a text. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
 {
     tcall_text_into_ text;
@@ -8502,6 +8521,7 @@ static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
     return code;
 }
 
+/* Checks a word and stores its index. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
@@ -8516,6 +8536,7 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                : TCALL_FITS;
 }
 
+/* Checks and stores a number. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
 {
     tcall_num_ num = tcall_machine_num_(m);
@@ -8528,6 +8549,8 @@ static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
     return code;
 }
 
+/* Checks how many items a list has, and stores that. Returns what is wrong, or
+ * 0. */
 static uint8_t tcall_shapes_list_(const tcall_machine *m,
                                   const tcall_place_ *place)
 {
@@ -8578,6 +8601,8 @@ static void tcall_shapes_null_(const tcall_machine *m,
         memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
 }
 
+/* A value with a shape is complete: it is checked, stored, and marked as given.
+ */
 static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
 {
     const tcall_place_ *place = &m->slot[m->first].place;
@@ -8607,6 +8632,7 @@ static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
     tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
 }
 
+/* The types that the shape at hand admits. */
 static uint8_t tcall_shapes_admitted_(tcall_machine *m)
 {
     uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
@@ -8741,6 +8767,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
     return followed;
 }
 
+/* The type of a value, known by its first character. */
 static uint8_t tcall_machine_types_(char first)
 {
     switch (first) {
@@ -8783,6 +8810,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     tcall_machine_put_char_(m, '"');
 }
 
+/* A name comes: it is written, and looked for when it is whole. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
@@ -8836,6 +8864,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     tcall_machine_took_(m, 0);
 }
 
+/* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
@@ -8856,6 +8885,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
+/* A value begins: its frames are pushed and its first character is written. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -8876,6 +8906,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     return TCALL_HEAR_;
 }
 
+/* A part of a scalar comes: it is written, and a text of a shape also stored.
+ */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -8942,6 +8974,7 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
+/* A scalar is complete: it means another value, or its frames answer. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
@@ -8965,6 +8998,8 @@ static void tcall_machine_scalar_(tcall_machine *m)
     m->frames = m->first;
 }
 
+/* An object or array is complete: names are looked at once more where their
+ * hashes agree, then its frames answer. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
@@ -8986,6 +9021,7 @@ static void tcall_machine_closes_(tcall_machine *m)
     m->open++;
 }
 
+/* A value is complete, whatever it is. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -9067,6 +9103,7 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
                                        : types;
 }
 
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {
@@ -12477,6 +12514,8 @@ const char *tcall_pattern_find(const tcall_pattern *pattern,
 
 /* ---- faults ---- */
 
+/* How far the text was read when a fault was met; a wrong type counts less than
+ * any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
     return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
@@ -12577,6 +12616,7 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
+/* Pushes the group of an if, and its three nodes as branches of it. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
@@ -12587,6 +12627,8 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                                (uint8_t)(TCALL_ROLE_IF_ + k), !k);
 }
 
+/* Pushes a group for each name of dependentSchemas: whether the name comes is
+ * only known at the end of the object. */
 static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row)
 {
@@ -12639,6 +12681,8 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
     return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
 }
 
+/* Pushes what the rows of the run bring for the same value, and what the rows
+ * of those bring. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
     uint16_t i;
@@ -12688,6 +12732,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
     }
 }
 
+/* Pushes what the rows of a frame around have for the item that begins. */
 static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
 {
     const tcall_row *row = m->slot[i].frame.node->rows;
@@ -12703,6 +12748,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
     }
 }
 
+/* A value begins: each frame around it pushes what it has for the value. */
 static void tcall_rows_enter_(tcall_machine *m)
 {
     uint16_t i;
@@ -12722,6 +12768,8 @@ static void tcall_rows_enter_(tcall_machine *m)
     }
 }
 
+/* An object or array opens: a frame of another type is dead at once, so that
+ * nothing within it is told. */
 static void tcall_rows_opens_(tcall_machine *m)
 {
     uint16_t i;
@@ -12772,6 +12820,8 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
+/* A name is complete: each frame of the object looks for it among its
+ * properties. Returns whether one knows it. */
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
@@ -12826,6 +12876,8 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
+#ifndef TOOLCALL_NO_PATTERN
+
 /* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
@@ -12863,6 +12915,20 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
     return found;
 }
 
+#else
+
+/* A schema with a pattern was refused. */
+static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
+                                const char *string)
+{
+    (void)m;
+    (void)match;
+    (void)string;
+    return false;
+}
+
+#endif /* TOOLCALL_NO_PATTERN */
+
 /* Whether all required names came: mostly all are properties, of which is
  * counted how many came. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
@@ -12884,6 +12950,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     return ok;
 }
 
+/* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
@@ -12919,6 +12986,7 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, small = (int16_t)row->count;
@@ -13076,6 +13144,7 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
            tcall_rows_tell_kept_(m, i, which);
 }
 
+/* Whether as many items fit as contains asks for. */
 static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_MIN_CONTAINS_);
@@ -13149,6 +13218,7 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
+/* The types of a value of JSON text. */
 static uint8_t tcall_rows_types_of_(const char *p)
 {
     uint8_t types = tcall_machine_types_(*p);
@@ -13600,6 +13670,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
 
 #else
 
+/* Compiles the pattern of a string, behind what is taken so far. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
@@ -13845,6 +13916,7 @@ static int tcall_sc_draft_of_(const char *p)
 /* A type that is none is remembered, so that it is told once. */
 #define TCALL_WRONG_TYPE_ 0x80
 
+/* Tells of a type that is none. */
 static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
 {
     c->types |= TCALL_WRONG_TYPE_;
@@ -14067,6 +14139,7 @@ static bool tcall_sc_usable_(tcall_sc_ *c)
     return known && tcall_keyword_begins_[c->on] != '!';
 }
 
+/* A name comes: of a schema it is a keyword, of properties a member. */
 static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
                            bool last)
 {
@@ -14085,6 +14158,7 @@ static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
     return c->on && tcall_sc_usable_(c);
 }
 
+/* A value begins: what it may be was said by its keyword. */
 static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
 {
     tcall_sc_ *c = (tcall_sc_ *)s;
@@ -14116,6 +14190,7 @@ static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
 }
 
+/* A value is complete: the schema, list or map that it is gets its rows. */
 static void tcall_sc_end_(tcall_syntax_ *s)
 {
     tcall_sc_ *c = (tcall_sc_ *)s;
@@ -14240,6 +14315,7 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     c->steps--;
 }
 
+/* Gives each $ref the node of the place that it points to. */
 static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i;
@@ -14412,6 +14488,7 @@ static const void *tcall_moved_(const void *from, size_t by)
     return from ? (const char *)from + by : NULL;
 }
 
+/* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
     const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
@@ -14970,6 +15047,15 @@ static void tcall_say_others_(const tcall_said_fault_ *fault)
     tcall_write_text(fault->out, "leave it out");
 }
 
+/* Returns how a limit is said that was passed. */
+static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
+{
+    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
+                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
+                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
+    return most ? "over the maximum" : "under the minimum";
+}
+
 /* Writes what stands in a sentence for % and this letter. */
 static void tcall_say_part_(void *of, char letter)
 {
@@ -14978,7 +15064,7 @@ static void tcall_say_part_(void *of, char letter)
     const tcall_fault *is = fault->is;
     const tcall_row *row = is->row;
     unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER, most;
+    bool number = types & TCALL_SHAPE_NUMBER;
     switch (letter) {
     case 'v':
         if (fault->key == fault->value)
@@ -14994,13 +15080,7 @@ static void tcall_say_part_(void *of, char letter)
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
     case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
-    case 'u':
-        most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-               (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-        tcall_write_text(writer,
-                         most ? "over the maximum" : "under the minimum");
-        break;
+    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
     case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
     case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;

@@ -326,6 +326,7 @@ static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
 
 #else
 
+/* Compiles the pattern of a string, behind what is taken so far. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
@@ -571,6 +572,7 @@ static int tcall_sc_draft_of_(const char *p)
 /* A type that is none is remembered, so that it is told once. */
 #define TCALL_WRONG_TYPE_ 0x80
 
+/* Tells of a type that is none. */
 static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
 {
     c->types |= TCALL_WRONG_TYPE_;
@@ -793,6 +795,7 @@ static bool tcall_sc_usable_(tcall_sc_ *c)
     return known && tcall_keyword_begins_[c->on] != '!';
 }
 
+/* A name comes: of a schema it is a keyword, of properties a member. */
 static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
                            bool last)
 {
@@ -811,6 +814,7 @@ static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
     return c->on && tcall_sc_usable_(c);
 }
 
+/* A value begins: what it may be was said by its keyword. */
 static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
 {
     tcall_sc_ *c = (tcall_sc_ *)s;
@@ -842,6 +846,7 @@ static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
 }
 
+/* A value is complete: the schema, list or map that it is gets its rows. */
 static void tcall_sc_end_(tcall_syntax_ *s)
 {
     tcall_sc_ *c = (tcall_sc_ *)s;
@@ -966,6 +971,7 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     c->steps--;
 }
 
+/* Gives each $ref the node of the place that it points to. */
 static void tcall_sc_refs_(tcall_sc_ *c)
 {
     uint32_t i;
@@ -1138,6 +1144,7 @@ static const void *tcall_moved_(const void *from, size_t by)
     return from ? (const char *)from + by : NULL;
 }
 
+/* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
     const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;

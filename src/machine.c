@@ -280,6 +280,7 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     tcall_machine_note_(m, &fault);
 }
 
+/* Pushes the frame of a value that has a shape, and its place in the struct. */
 static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
                                const tcall_object *object, char *base)
 {
@@ -338,6 +339,8 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
     }
 }
 
+/* A value begins in an object or list that has a shape: pushes what the member
+ * or item is. */
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
@@ -356,6 +359,8 @@ static void tcall_shapes_enter_(tcall_machine *m)
     tcall_machine_target_(m, &target);
 }
 
+/* An object or list with a shape opens: its struct becomes what it is at first.
+ */
 static void tcall_shapes_opens_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->first].place;
@@ -384,6 +389,8 @@ static int tcall_shapes_word_(const tcall_machine *m, const char *list,
     return tcall_words_end_(&words) ? words.index : -1;
 }
 
+/* Looks for a name among the members, from behind the one that came last.
+ * Returns whether the shape knows it. */
 static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
@@ -420,6 +427,7 @@ static void tcall_shapes_copy_(const tcall_machine *m, char *to)
         to += tcall_text_char_(&at, to);
 }
 
+/* Checks and stores a text. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
 {
     tcall_text_into_ text;
@@ -435,6 +443,7 @@ static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
     return code;
 }
 
+/* Checks a word and stores its index. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
@@ -449,6 +458,7 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                : TCALL_FITS;
 }
 
+/* Checks and stores a number. Returns what is wrong, or 0. */
 static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
 {
     tcall_num_ num = tcall_machine_num_(m);
@@ -461,6 +471,8 @@ static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
     return code;
 }
 
+/* Checks how many items a list has, and stores that. Returns what is wrong, or
+ * 0. */
 static uint8_t tcall_shapes_list_(const tcall_machine *m,
                                   const tcall_place_ *place)
 {
@@ -511,6 +523,8 @@ static void tcall_shapes_null_(const tcall_machine *m,
         memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
 }
 
+/* A value with a shape is complete: it is checked, stored, and marked as given.
+ */
 static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
 {
     const tcall_place_ *place = &m->slot[m->first].place;
@@ -540,6 +554,7 @@ static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
     tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
 }
 
+/* The types that the shape at hand admits. */
 static uint8_t tcall_shapes_admitted_(tcall_machine *m)
 {
     uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
@@ -674,6 +689,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
     return followed;
 }
 
+/* The type of a value, known by its first character. */
 static uint8_t tcall_machine_types_(char first)
 {
     switch (first) {
@@ -716,6 +732,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     tcall_machine_put_char_(m, '"');
 }
 
+/* A name comes: it is written, and looked for when it is whole. */
 static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
@@ -769,6 +786,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     tcall_machine_took_(m, 0);
 }
 
+/* An object or array opens: a level for it, from the end of the arena down. */
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
@@ -789,6 +807,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
+/* A value begins: its frames are pushed and its first character is written. */
 static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -809,6 +828,8 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     return TCALL_HEAR_;
 }
 
+/* A part of a scalar comes: it is written, and a text of a shape also stored.
+ */
 static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -875,6 +896,7 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
+/* A scalar is complete: it means another value, or its frames answer. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
@@ -898,6 +920,8 @@ static void tcall_machine_scalar_(tcall_machine *m)
     m->frames = m->first;
 }
 
+/* An object or array is complete: names are looked at once more where their
+ * hashes agree, then its frames answer. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
@@ -919,6 +943,7 @@ static void tcall_machine_closes_(tcall_machine *m)
     m->open++;
 }
 
+/* A value is complete, whatever it is. */
 static void tcall_machine_ends_(tcall_syntax_ *s)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
@@ -1000,6 +1025,7 @@ static uint8_t tcall_machine_meaning_(const tcall_machine *m)
                                        : types;
 }
 
+/* Notes a coercion; those beyond TCALL_COERCIONS_ are only counted. */
 static void tcall_machine_coerced_(tcall_machine *m, uint32_t at, uint8_t how,
                                    const char *name)
 {

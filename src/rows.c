@@ -12,6 +12,8 @@
 
 /* ---- faults ---- */
 
+/* How far the text was read when a fault was met; a wrong type counts less than
+ * any other fault of the same value. */
 static uint32_t tcall_rows_progress_(const tcall_fault *fault)
 {
     return 2 * fault->at + (fault->keyword != TCALL_ON_TYPE_);
@@ -112,6 +114,7 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
+/* Pushes the group of an if, and its three nodes as branches of it. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
@@ -122,6 +125,8 @@ static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
                                (uint8_t)(TCALL_ROLE_IF_ + k), !k);
 }
 
+/* Pushes a group for each name of dependentSchemas: whether the name comes is
+ * only known at the end of the object. */
 static void tcall_rows_dependent_(tcall_machine *m, uint16_t i,
                                   const tcall_row *row)
 {
@@ -174,6 +179,8 @@ static bool tcall_rows_counts_(const tcall_frame_ *f)
     return f->role < TCALL_ROLE_KEPT_ && !(f->flags & TCALL_FRAME_GROUP_);
 }
 
+/* Pushes what the rows of the run bring for the same value, and what the rows
+ * of those bring. */
 static void tcall_rows_expand_(tcall_machine *m)
 {
     uint16_t i;
@@ -223,6 +230,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
     }
 }
 
+/* Pushes what the rows of a frame around have for the item that begins. */
 static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
 {
     const tcall_row *row = m->slot[i].frame.node->rows;
@@ -238,6 +246,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
     }
 }
 
+/* A value begins: each frame around it pushes what it has for the value. */
 static void tcall_rows_enter_(tcall_machine *m)
 {
     uint16_t i;
@@ -257,6 +266,8 @@ static void tcall_rows_enter_(tcall_machine *m)
     }
 }
 
+/* An object or array opens: a frame of another type is dead at once, so that
+ * nothing within it is told. */
 static void tcall_rows_opens_(tcall_machine *m)
 {
     uint16_t i;
@@ -307,6 +318,8 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
 
 static void tcall_rows_ends_(tcall_machine *m, uint8_t types);
 
+/* A name is complete: each frame of the object looks for it among its
+ * properties. Returns whether one knows it. */
 static bool tcall_rows_name_(tcall_machine *m)
 {
     uint8_t came = 0;
@@ -361,6 +374,8 @@ static bool tcall_rows_equal_(tcall_machine *m, const char *a, const char *b)
     return same;
 }
 
+#ifndef TOOLCALL_NO_PATTERN
+
 /* Searches the string at a quote, piece by piece where it has escapes. */
 static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
                                 const char *quote)
@@ -398,6 +413,20 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
     return found;
 }
 
+#else
+
+/* A schema with a pattern was refused. */
+static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
+                                const char *string)
+{
+    (void)m;
+    (void)match;
+    (void)string;
+    return false;
+}
+
+#endif /* TOOLCALL_NO_PATTERN */
+
 /* Whether all required names came: mostly all are properties, of which is
  * counted how many came. */
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
@@ -419,6 +448,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     return ok;
 }
 
+/* Whether the names came that others of the object need. */
 static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
@@ -454,6 +484,7 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
     return rest == 0;
 }
 
+/* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, small = (int16_t)row->count;
@@ -611,6 +642,7 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
            tcall_rows_tell_kept_(m, i, which);
 }
 
+/* Whether as many items fit as contains asks for. */
 static bool tcall_rows_contains_(tcall_machine *m, const tcall_frame_ *f)
 {
     const tcall_row *row = tcall_row_of_(f->node, TCALL_ON_MIN_CONTAINS_);
@@ -684,6 +716,7 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
+/* The types of a value of JSON text. */
 static uint8_t tcall_rows_types_of_(const char *p)
 {
     uint8_t types = tcall_machine_types_(*p);

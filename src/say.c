@@ -412,6 +412,15 @@ static void tcall_say_others_(const tcall_said_fault_ *fault)
     tcall_write_text(fault->out, "leave it out");
 }
 
+/* Returns how a limit is said that was passed. */
+static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
+{
+    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
+                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
+                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
+    return most ? "over the maximum" : "under the minimum";
+}
+
 /* Writes what stands in a sentence for % and this letter. */
 static void tcall_say_part_(void *of, char letter)
 {
@@ -420,7 +429,7 @@ static void tcall_say_part_(void *of, char letter)
     const tcall_fault *is = fault->is;
     const tcall_row *row = is->row;
     unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER, most;
+    bool number = types & TCALL_SHAPE_NUMBER;
     switch (letter) {
     case 'v':
         if (fault->key == fault->value)
@@ -436,13 +445,7 @@ static void tcall_say_part_(void *of, char letter)
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
     case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
-    case 'u':
-        most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-               (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-        tcall_write_text(writer,
-                         most ? "over the maximum" : "under the minimum");
-        break;
+    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
     case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
     case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;

@@ -22,6 +22,7 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_NUMBER_
 };
 
+/* Ends the reading with an error at a place. */
 static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
                                       const char *at)
 {
@@ -53,6 +54,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     }
 }
 
+/* An object or array opens. */
 static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
 {
     uint8_t bit = (uint8_t)(1 << (s->depth & 7)),
@@ -66,6 +68,7 @@ static const char *tcall_syntax_open_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
+/* A bracket closes the innermost one, if it is the right one. */
 static const char *tcall_syntax_close_(tcall_syntax_ *s, const char *at)
 {
     unsigned up;
@@ -122,6 +125,7 @@ static void tcall_syntax_named_(tcall_syntax_ *s, const char *from,
         s->quiet = (uint8_t)(s->depth + 1);
 }
 
+/* Eats a string up to its end, an escape, or the end of the piece. */
 static const char *tcall_syntax_string_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
@@ -158,6 +162,7 @@ TCALL_NOINLINE_ static const char *tcall_syntax_quote_(tcall_syntax_ *s,
     return tcall_syntax_string_(s, at + 1, end);
 }
 
+/* Tells of a character that was escaped. */
 static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
 {
     char bytes[4];
@@ -167,6 +172,8 @@ static void tcall_syntax_character_(tcall_syntax_ *s, uint32_t code)
     tcall_syntax_part_(s, bytes, bytes + len);
 }
 
+/* Eats what follows a backslash, or the backslash of the second half of a
+ * character. */
 static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
 {
     char c = tcall_unescape_(*at);
@@ -185,6 +192,7 @@ static const char *tcall_syntax_escape_(tcall_syntax_ *s, const char *at)
     return at + 1;
 }
 
+/* Eats a digit of a \u escape. */
 static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 {
     int digit = tcall_hex_(*at);
@@ -209,6 +217,7 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
 
 /* ---- numbers, literals, values ---- */
 
+/* Eats true, false or null, as far as it is there. */
 static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
                                          const char *end)
 {
@@ -223,6 +232,7 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
     return at;
 }
 
+/* Eats a number, as far as it is there. */
 static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
                                         const char *end)
 {
@@ -243,6 +253,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     return at;
 }
 
+/* A value begins: the user says whether it is heard. */
 static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
                                        const char *end)
 {
