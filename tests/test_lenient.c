@@ -39,7 +39,7 @@ static size_t takes(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     rewritten *it = (rewritten *)(void *)s;
     len = tcall_syntax_feed_(s, bytes, len);
-    if (it->len + len <= it->cap)
+    if (len && it->len + len <= it->cap)
         memcpy(it->out + it->len, bytes, len);
     it->len += len;
     return len;
