@@ -1146,7 +1146,9 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
-    machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
+    machine->open = NULL; /* C does not define NULL + 0 */
+    if (desc->arena)
+        machine->open = (tcall_open_ *)(void *)((void **)desc->arena + words);
     machine->steps = TOOLCALL_MAX_STEPS;
     machine->gap = words * sizeof(void *);
     if (!desc->text || !desc->arena ||

@@ -495,8 +495,8 @@ static const char *const seeds[] = {
     "\"{\\\"a\\\": [\\\"\\\\u00e9\\\"]}\"",
     "{\\\"a\\\": 1}",
     "<|x|>{a: /* b */ \xE2\x80\x9Cq\xE2\x80\x9D}{a:1}}",
-    "{\"a\":1} {\"a\": 1}<\xEF\xBD\x9Ctool\xE2\x96\x81"
-    "end\xEF\xBD\x9C>"};
+    ("{\"a\":1} {\"a\": 1}<\xEF\xBD\x9Ctool\xE2\x96\x81"
+     "end\xEF\xBD\x9C>")};
 
 FUZZ(seeds, (void)0, holds)
 
