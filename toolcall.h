@@ -5577,6 +5577,19 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     s->user = user;
 }
 
+/* ---- a user that hears nothing ---- */
+
+static tcall_ask_ tcall_syntax_skip_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* For a text that is only to be recognised. */
+TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
+    TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};
+
 /* ==========================================================================
  * >>shape
  *
@@ -7739,22 +7752,12 @@ static void tcall_json_compact_(char *text, const char *end)
     *text = 0;
 }
 
-static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
-    NULL, tcall_json_begin_, NULL, NULL};
-
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end. */
 static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
                                          const char *end)
 {
-    tcall_syntax_begin_(s, &tcall_json_nobody_);
+    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
@@ -8767,18 +8770,11 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
     return followed;
 }
 
-/* The type of a value, known by its first character. */
+/* The type of a value, known by its first character; whether a number is whole
+ * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER;
-    }
+    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -9039,22 +9035,11 @@ static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* What is told of a value is nobody's business: it is only recognised. */
-static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-static const tcall_syntax_user_ tcall_machine_skips_ TCALL_FLASH_ = {
-    NULL, tcall_machine_skip_, NULL, NULL};
-
 /* Whether the content of a string is one JSON value, and nothing before it. */
 static bool tcall_machine_is_json_(const char *at, const char *end)
 {
     tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_machine_skips_);
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     while (at < end && !inner.error) {
         char bytes[4];
         const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));
@@ -9938,17 +9923,6 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
 #endif /* TOOLCALL_NO_LENIENT */
 
 /* ---- both readings ---- */
-
-static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-/* It hears nothing. */
-TCALL_UNUSED_ static const tcall_syntax_user_ tcall_rewritten_user_
-    TCALL_FLASH_ = {NULL, tcall_rewritten_begin_, NULL, NULL};
 
 /* Whether what a strict reading ended with may be a slip that has one meaning,
  * so that the text is to be read once more. */
@@ -13220,13 +13194,6 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* The types of a value of JSON text. */
-static uint8_t tcall_rows_types_of_(const char *p)
-{
-    uint8_t types = tcall_machine_types_(*p);
-    return types == TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
 static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
@@ -13239,7 +13206,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_rows_types_of_(p);
+            types |= tcall_store_types_(*p);
     return types;
 }
 
@@ -18745,9 +18712,9 @@ static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    desc->text = gap;
-    desc->size = room = tcall_round_up_(room) < size ? room : size;
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->text = gap;
+    desc->size = room;
     desc->arena = gap + room;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);
@@ -24475,7 +24442,7 @@ static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
         place->quoted = true;
     if (!place->in_json && (*at == '{' || *at == '[') &&
         !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_rewritten_user_);
+        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
         place->in_json = true;
     }
     if (place->in_json) {

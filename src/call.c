@@ -133,9 +133,9 @@ static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    desc->text = gap;
-    desc->size = room = tcall_round_up_(room) < size ? room : size;
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
+    desc->text = gap;
+    desc->size = room;
     desc->arena = gap + room;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);

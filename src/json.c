@@ -109,22 +109,12 @@ static void tcall_json_compact_(char *text, const char *end)
     *text = 0;
 }
 
-static tcall_ask_ tcall_json_begin_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-static const tcall_syntax_user_ tcall_json_nobody_ TCALL_FLASH_ = {
-    NULL, tcall_json_begin_, NULL, NULL};
-
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end. */
 static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
                                          const char *end)
 {
-    tcall_syntax_begin_(s, &tcall_json_nobody_);
+    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);

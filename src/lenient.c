@@ -705,17 +705,6 @@ TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
 
 /* ---- both readings ---- */
 
-static tcall_ask_ tcall_rewritten_begin_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-/* It hears nothing. */
-TCALL_UNUSED_ static const tcall_syntax_user_ tcall_rewritten_user_
-    TCALL_FLASH_ = {NULL, tcall_rewritten_begin_, NULL, NULL};
-
 /* Whether what a strict reading ended with may be a slip that has one meaning,
  * so that the text is to be read once more. */
 TCALL_SHARED_ bool tcall_is_slip_(int error)

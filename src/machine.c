@@ -689,18 +689,11 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
     return followed;
 }
 
-/* The type of a value, known by its first character. */
+/* The type of a value, known by its first character; whether a number is whole
+ * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    switch (first) {
-    case '"': return TCALL_SHAPE_STRING;
-    case '{': return TCALL_SHAPE_OBJECT;
-    case '[': return TCALL_SHAPE_ARRAY;
-    case 'n': return TCALL_SHAPE_NULL;
-    case 't':
-    case 'f': return TCALL_SHAPE_BOOLEAN;
-    default: return TCALL_SHAPE_NUMBER;
-    }
+    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -961,22 +954,11 @@ static const tcall_syntax_user_ tcall_machine_user_ TCALL_FLASH_ = {
 
 /* ---- coercion ---- */
 
-/* What is told of a value is nobody's business: it is only recognised. */
-static tcall_ask_ tcall_machine_skip_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_SKIP_;
-}
-
-static const tcall_syntax_user_ tcall_machine_skips_ TCALL_FLASH_ = {
-    NULL, tcall_machine_skip_, NULL, NULL};
-
 /* Whether the content of a string is one JSON value, and nothing before it. */
 static bool tcall_machine_is_json_(const char *at, const char *end)
 {
     tcall_syntax_ inner;
-    tcall_syntax_begin_(&inner, &tcall_machine_skips_);
+    tcall_syntax_begin_(&inner, &tcall_syntax_nobody_);
     while (at < end && !inner.error) {
         char bytes[4];
         const char *stop = (const char *)memchr(at, '\\', (size_t)(end - at));

@@ -716,13 +716,6 @@ static void tcall_rows_ends_(tcall_machine *m, uint8_t types)
 
 /* ---- coercion ---- */
 
-/* The types of a value of JSON text. */
-static uint8_t tcall_rows_types_of_(const char *p)
-{
-    uint8_t types = tcall_machine_types_(*p);
-    return types == TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
 /* Returns the types of the values of enum or const that the string at hand may
  * mean. */
 static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
@@ -735,7 +728,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_rows_types_of_(p);
+            types |= tcall_store_types_(*p);
     return types;
 }
 

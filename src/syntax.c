@@ -376,3 +376,16 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     memset(s, 0, sizeof *s);
     s->user = user;
 }
+
+/* ---- a user that hears nothing ---- */
+
+static tcall_ask_ tcall_syntax_skip_(tcall_syntax_ *s, char first)
+{
+    (void)s;
+    (void)first;
+    return TCALL_SKIP_;
+}
+
+/* For a text that is only to be recognised. */
+TCALL_UNUSED_ static const tcall_syntax_user_ tcall_syntax_nobody_
+    TCALL_FLASH_ = {NULL, tcall_syntax_skip_, NULL, NULL};

@@ -500,7 +500,7 @@ static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
         place->quoted = true;
     if (!place->in_json && (*at == '{' || *at == '[') &&
         !tcall_spoken_in_quotes_(start, at)) {
-        tcall_syntax_begin_(&place->json, &tcall_rewritten_user_);
+        tcall_syntax_begin_(&place->json, &tcall_syntax_nobody_);
         place->in_json = true;
     }
     if (place->in_json) {
