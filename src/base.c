@@ -39,11 +39,6 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -56,7 +51,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
