@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 {
     tcall_tool tool = {.name = "t",
                        .description = "A tool.",
-                       .parameters = schema,
+                       .parameters = TCALL_SCHEMA_TEXT(schema),
                        .run = run,
                        .permissions = TCALL_READ};
     tcall_desc desc = {.block = block,
