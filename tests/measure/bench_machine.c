@@ -53,7 +53,7 @@ static int start(void)
 {
     static tcall_tool tool = {.name = "t",
                               .description = "A tool.",
-                              .parameters = schema,
+                              .parameters = TCALL_SCHEMA_TEXT(schema),
                               .run = run,
                               .permissions = TCALL_READ};
     tcall_desc desc = {.block = block,
