@@ -1,6 +1,7 @@
 #pragma once
 #include "context.h"
 #include "call.c"
+#include "scan.c"
 #include "mask.c"
 #include "wait.c"
 

@@ -294,9 +294,9 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[4] = (char)tool->idempotent;
     flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters);
-    hash += 3 * tcall_hash_source_(tc, tool->output);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+    hash += tcall_hash_source_(tc, tool->parameters.text);
+    hash += 3 * tcall_hash_source_(tc, tool->output.text);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
 }
 
 /* ---- calls ---- */

@@ -1,10 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "block.c"
-#include "scan.c"
-#include "tools.c"
-#include "compile.c"
-#include "say.c"
+#include "schemas.c"
 
 /* ==========================================================================
  * >>registry
@@ -42,118 +39,19 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
     return table;
 }
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row))
-        switch (row->on) {
-        case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
-        case TCALL_ON_ALLOF_:
-            for (i = 0; takes && i < row->count; i++)
-                takes =
-                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-            break;
-        case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-            break;
-        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
-        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
-        default: break;
-        }
-    return takes;
-}
-
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
-    int r;
-    author.user = judged;
-    if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
 /* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
+                             const char *which, tcall_schema_text source,
                              tcall_schema *schema)
 {
-    tcall_judged_ judged = {tc, tool, which};
-    int r;
+    tcall_judged_ judged;
+    int r = TCALL_OK;
+    judged.tc = tc;
+    judged.tool = tool;
+    judged.which = which;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
+    if (source.text && source.reader)
+        r = source.reader->judge(&judged, schema, source.text);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -440,7 +338,8 @@ TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) /* it is read as a value, to be checked */
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
             return room + 4 * bytes;
     return room;
 }

@@ -226,7 +226,8 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
+                     &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
     block->low -= text + machine->is.size;
 }
@@ -242,7 +243,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    desc.target.rows = &tcall_schema_rows;
+    desc.target.rows = cx->call->tool->output.reader->rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
@@ -263,7 +264,8 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = TCALL_OK;
-    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+    if (tool && tool->output.text &&
+        own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */

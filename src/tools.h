@@ -137,6 +137,14 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere.
+ * All zero: there is none. */
+typedef struct tcall_schema_text {
+    const char *text;                          /* ends with NUL */
+    const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+} tcall_schema_text;
+
 /* One row of a table of tools; what it points to stays the caller's, unchanged
  * as long as the registry. */
 typedef struct tcall_tool {
@@ -144,10 +152,10 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    const char *parameters;  /* JSON Schema text of the arguments, an object */
-    const char *output;      /* JSON Schema text of the result; default: any */
-    const char *provider_schema; /* sent in place of parameters; the check
-                                    stays with parameters */
+    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text output;          /* of the result; default: any */
+    tcall_schema_text provider_schema; /* sent in place of parameters; the
+                                        * check stays with parameters */
     tcall_run run;
     /* Says what the arguments are in place of parameters: the schema is written
      * from it, and cx->bound is its struct. */
@@ -178,21 +186,31 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
-    {                                                                      \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
-            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
-            false, false, false, false, 0, 0, 0, NULL                      \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, {NULL, NULL}, {NULL, NULL},             \
+            {NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0, 0,     \
+            false, false, confirm, false, false, false, false, false, 0, 0, 0, \
+            NULL                                                               \
     }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
-/* The parameters of a tool that takes no arguments. */
-#define TCALL_NO_PARAMETERS                   \
-    "{\"type\":\"object\",\"properties\":{}," \
-    "\"additionalProperties\":false}"
-/* Raw JSON in C source, without backslashes. */
-#define TCALL_JSON(...) #__VA_ARGS__
+/* The schemas of a row: raw JSON in C source, without backslashes; a text that
+ * stands elsewhere; that of a tool that takes no arguments. */
+#define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
+#define TCALL_SCHEMA_TEXT(text)    \
+    {                              \
+        text, &tcall_schema_reader \
+    }
+#define TCALL_NO_PARAMETERS                                     \
+    TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
+                      "\"additionalProperties\":false}")
+/* Raw JSON in C source as a text. */
+#define TCALL_TEXT(...) #__VA_ARGS__
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */

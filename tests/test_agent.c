@@ -26,11 +26,11 @@ static void set_tools(void)
 {
     tools[0].name = "add";
     tools[0].description = "Add two integers.";
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "required" : [ "a", "b" ],
         "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
-    });
+    }));
     tools[0].run = add;
     tools[0].permissions = TCALL_READ;
 }

@@ -29,7 +29,7 @@ static void prepare(void)
 {
     memset(&tool, 0, sizeof tool);
     tool.name = "set_led";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = run;
     tool.permissions = TCALL_WRITE;
     memset(&desc, 0, sizeof desc);
@@ -71,7 +71,7 @@ static void test_rows(void)
             "64 of A-Z a-z 0-9 _ -\n");
     prepare();
     tool.run = NULL;
-    tool.parameters = NULL;
+    tool.parameters = tcall_schema_text_of(NULL);
     tool.strict = true; /* all that is wrong, not the first only */
     tool.safe = 9;
     CHECK(tool.permissions == TCALL_WRITE);

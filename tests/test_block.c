@@ -161,7 +161,7 @@ static void rest(void *user, const tcall_wait *wait)
 /* ---- tools ---- */
 
 #define PARAMETERS                                                    \
-    TCALL_JSON({                                                      \
+    TCALL_TEXT({                                                      \
         "type" : "object",                                            \
         "required" : ["n"],                                           \
         "properties" : {                                              \
@@ -305,10 +305,11 @@ static tcall_tool *table(size_t *count)
     for (i = 0; i < *count; i++) {
         tools[i].name = names[i];
         tools[i].description = "Looks at a place";
-        tools[i].parameters = PARAMETERS;
-        tools[i].output = has(OUTPUT) ? "{\"type\":\"object\",\"required\":["
-                                        "\"a\"]}"
-                                      : NULL;
+        tools[i].parameters = tcall_schema_text_of(PARAMETERS);
+        tools[i].output = tcall_schema_text_of(
+            has(OUTPUT) ? "{\"type\":\"object\",\"required\":["
+                          "\"a\"]}"
+                        : NULL);
         tools[i].run = look;
         tools[i].permissions = TCALL_READ;
         tools[i].optional_permissions = 0;

@@ -159,8 +159,8 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     tools[1].shape = &plan_shape;
     tools[1].run = plan_run;
     tools[2].name = "twice";
-    tools[2].parameters = "{\"type\":\"object\"}";
-    tools[2].output = "{\"enum\":[\"twice\"]}";
+    tools[2].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
+    tools[2].output = tcall_schema_text_of("{\"enum\":[\"twice\"]}");
     tools[2].run = twice_run;
     memset(desc, 0, sizeof *desc);
     desc->tools = tools;

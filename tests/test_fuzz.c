@@ -362,7 +362,7 @@ static int tool_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (once_in(3))
         tcall_set_result(cx, tcall_str_of("title"),
                          tcall_str_of(once_in(2) ? "{\"a\":[1]}" : "{broken"));
-    if (cx->call->tool->output && once_in(2))
+    if (cx->call->tool->output.text && once_in(2))
         return tcall_write_text(out, once_in(2) ? "{\"a\":[1,2]}"
                                                 : "{\"a\":[1,\"\xc3\xa4\",9]}");
     much = once_in(4) ? chance(3000) : chance(20);

@@ -74,8 +74,9 @@ static void start(const tcall_provider *provider, int parallel)
     for (i = 0; i < 3; i++) {
         tools[i].name = names[i];
         tools[i].description = "Does";
-        tools[i].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                              "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+        tools[i].parameters = tcall_schema_text_of(
+            "{\"type\":\"object\",\"required\":[\"n\"],"
+            "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
         tools[i].run = work;
         tools[i].permissions = i ? TCALL_WRITE : TCALL_READ;
         tools[i].confirm = i > 0;

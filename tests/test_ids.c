@@ -405,8 +405,9 @@ static void start(size_t size)
     memset(block, 0xA5, sizeof block);
     tools[0].name = "t";
     tools[0].description = "Does it.";
-    tools[0].parameters = "{\"type\":\"object\",\"properties\":{\"n\":{"
-                          "\"type\":\"integer\"}}}";
+    tools[0].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{\"n\":{"
+                             "\"type\":\"integer\"}}}");
     tools[0].run = run;
     tools[0].permissions = TCALL_WRITE;
     tools[0].confirm = true;

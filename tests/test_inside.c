@@ -45,7 +45,7 @@ static void prepare(void)
         tools[i].name = i > 1 ? names[i] : i ? "look" : "fire";
         tools[i].pinned = i < 2;
         tools[i].description = "Does it";
-        tools[i].parameters = PARAMETERS;
+        tools[i].parameters = tcall_schema_text_of(PARAMETERS);
         tools[i].run = fire;
         tools[i].permissions = i ? TCALL_READ : TCALL_ACTUATE;
     }

@@ -936,7 +936,7 @@ static void test_other_ways(void)
     }
     desc = hand_desc();
     rows[1].shape = NULL;
-    rows[1].parameters = text_schema;
+    rows[1].parameters = tcall_schema_text_of(text_schema);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
     desc.call = by_text;
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);

@@ -131,7 +131,7 @@ static void test_agent(void)
     CHECK(sends(&agent, "dim the lamp") == 3);
     CHECK(picked_tools == 3);
     CHECK(saved_bytes ==
-          21 * (6 + strlen("Waters plants.") + strlen(row.parameters)));
+          21 * (6 + strlen("Waters plants.") + strlen(row.parameters.text)));
     /* They are kept, whatever comes. */
     CHECK(sends(&agent, "yes") == 3 && picked_tools == 999);
     CHECK(sends(&agent, "water the plants") == 3);

@@ -158,7 +158,7 @@ static void begin(const exchange *plan, bool stream)
     memset(tools, 0, sizeof tools);
     tools[0].name = "add";
     tools[0].description = "Add.";
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = add;
     tools[0].permissions = TCALL_WRITE;
     memset(&d, 0, sizeof d);

@@ -59,8 +59,9 @@ static void set_tools(void)
     tools[1].name = "echo";
     tools[1].description = "Echo.";
     tools[1].run = echo_run;
-    tools[1].parameters = "{\"type\":\"object\",\"properties\":{\"days\":{"
-                          "\"type\":\"integer\",\"maximum\":7}}}";
+    tools[1].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{\"days\":{"
+                             "\"type\":\"integer\",\"maximum\":7}}}");
     tools[1].permissions = TCALL_READ;
 }
 
@@ -429,8 +430,8 @@ static void test_registry(void)
     tcall_writer report;
     size_t i;
     set_tools();
-    tools[0].parameters = "{\"type\":\"object\"}";
-    tools[1].parameters = NULL;
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
+    tools[1].parameters = tcall_schema_text_of(NULL);
     memset(&desc, 0, sizeof desc);
     tcall_writer_init(&report, out_text, sizeof out_text - 1);
     desc.report = &report;
@@ -497,7 +498,8 @@ static void test_requests(void)
     CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
                "false}"));
 #endif
-    tools[0].provider_schema = "{\"type\":\"object\",\"properties\":{}}";
+    tools[0].provider_schema =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{}}");
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","
                               "\"properties\":{}}"));
 }

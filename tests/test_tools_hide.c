@@ -30,11 +30,12 @@ static bool holds(const char *bytes, size_t len, const char *text)
 static const char *seen(const char *said)
 {
     static char block[8192], result[512];
-    static const tcall_tool tool = {.name = "tell",
-                                    .description = "Tells something.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = tell,
-                                    .permissions = TCALL_READ};
+    static const tcall_tool tool = {
+        .name = "tell",
+        .description = "Tells something.",
+        .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
+        .run = tell,
+        .permissions = TCALL_READ};
     static tcall tc;
     tcall_desc desc;
     tcall_writer out;

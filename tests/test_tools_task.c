@@ -145,7 +145,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     memset(rows, 0, sizeof rows);
     rows[0].name = "look";
     rows[0].description = "Look.";
-    rows[0].parameters = none;
+    rows[0].parameters = tcall_schema_text_of(none);
     rows[0].run = look;
     rows[0].permissions = TCALL_READ;
     rows[0].allow_repeat = true; /* budgets are to end it */

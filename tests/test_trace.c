@@ -301,7 +301,7 @@ static int run(tcall_transport transport)
     tcall_agent_desc ad;
     memset(&tool, 0, sizeof tool);
     tool.name = "add";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = add;
     tool.permissions = TCALL_READ;
     tool.confirm = true;

@@ -45,8 +45,9 @@ static void start(const char *const *answers, const tcall_hook *hooks,
     for (i = 0; i < 3; i++) {
         tools[i].name = names[i];
         tools[i].description = names[i];
-        tools[i].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                              "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+        tools[i].parameters = tcall_schema_text_of(
+            "{\"type\":\"object\",\"required\":[\"n\"],"
+            "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
         tools[i].run = fire;
         tools[i].permissions = TCALL_READ;
     }

@@ -26,7 +26,7 @@ static int nothing(tcall_ctx *cx, void *user)
 
 static const tcall_tool tools[] = {{
     .name = "run",
-    .parameters = "{\"type\":\"object\"}",
+    .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
     .run = run,
     .permissions = TCALL_READ,
 }};

@@ -55,7 +55,7 @@ int main(void)
     tcall_writer out;
 
     checked[0] = tools[0];
-    checked[0].output = "{\"type\":\"string\"}";
+    checked[0].output = tcall_schema_text_of("{\"type\":\"string\"}");
     if (tcall_init(&tc, &desc) < 0)
         return 1;
     tcall_writer_init(&out, result, sizeof result);
