@@ -1661,7 +1661,7 @@ typedef struct tcall_machine_desc {
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
- * which the way to it can be walked out. 24 bytes on 32 bits. */
+ * which the way to it can be walked out. 20 bytes on 32 bits. */
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
@@ -1672,8 +1672,8 @@ typedef struct tcall_fault {
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
                              * that is false: the row of the parent */
-    const tcall_shape *shape;   /* that it misses, or NULL */
-    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+    const void *shape;      /* that it misses: its tcall_shape; OTHERS, REQUIRED
+                             * and DUPLICATE: its tcall_object; or NULL */
 } tcall_fault;
 
 /* What happened to a value that was coerced. */
@@ -1706,12 +1706,9 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
-    uint8_t fault_count, coercion_count;     /* 255: or more */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
@@ -1723,6 +1720,11 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
+    tcall_machine_desc is;
+
+    /* public again */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -8417,7 +8419,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -9264,8 +9267,8 @@ int tcall_machine_end(tcall_machine *machine)
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
@@ -15161,14 +15164,21 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
          TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
         misfit.code++;
     place.misfit = &misfit;
-    place.node = is->shape;
+    place.node = (const tcall_shape *)is->shape;
     place.name = NULL;
-    place.object = is->object;
+    place.object = NULL;
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     place.came = fault->value;
     place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
     tcall_tell_misfit_(fault->out, &place);
 }
 
@@ -18955,7 +18965,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -18971,18 +18981,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
- * room: bytes that the checked text may take, its NUL included. */
+/* Reads a text in the free part of the block: checked text at its end, where it
+ * mostly stays, in front of that the frames, both of use until the block is.
+ * Returns the machine's error. room: bytes that the checked text may take, its
+ * NUL included. */
 static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);
 }
@@ -19068,7 +19079,7 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;

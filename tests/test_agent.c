@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS. */
+/* Needs: AGENT, HOOKS. */
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED

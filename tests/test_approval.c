@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, HOOKS, EVENTS. */
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, SENTENCES, EVENTS. */
+/* Needs: HOOKS, SENTENCES, EVENTS. */
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED

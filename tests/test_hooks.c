@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, LENIENT, SENTENCES, EVENTS. */
+/* Needs: HOOKS, LENIENT, SENTENCES, EVENTS. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, HOOKS, EVENTS. */
 /* Has it run? What is said of a call whose tool has run and that failed after
  * it, what an agent does when the model makes it again, and what nobody reads:
  * secrets that a hook injected. */
