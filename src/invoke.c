@@ -334,16 +334,14 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
-    /* up to the end of the text that is shown */
-    size_t text = (size_t)(machine->text - tcall_block_gap_(block));
-    block->low += text + machine->is.size;
+    /* the text lies at the end, and stays there while it is shown */
+    tcall_block_take_(block, tcall_output(cx).len + 1);
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
     tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
                      &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    block->low -= text + machine->is.size;
 }
 
 /* What this takes of the block is given back by its caller. */

@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, AGENT. */
+=======
+/* Needs: AGENT, HOOKS. */
+>>>>>>> main
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED

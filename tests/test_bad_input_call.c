@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, REPORT, STRICT, EVENTS. */
+=======
+/* Needs: REPORT, HOOKS, STRICT, EVENTS. */
+>>>>>>> main
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"

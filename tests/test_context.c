@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, SENTENCES, EVENTS. */
+=======
+/* Needs: HOOKS, SENTENCES, EVENTS. */
+>>>>>>> main
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED

@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, LENIENT, SENTENCES, EVENTS. */
+=======
+/* Needs: HOOKS, LENIENT, SENTENCES, EVENTS. */
+>>>>>>> main
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* Needs: SHAPES, SENTENCES. */
+/* Needs: SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.

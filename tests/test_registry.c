@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, REPORT, EVENTS. */
+=======
+/* Needs: REPORT, HOOKS, EVENTS. */
+>>>>>>> main
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

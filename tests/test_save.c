@@ -1,4 +1,8 @@
+<<<<<<< HEAD
 /* Needs: SCHEMA, AGENT. */
+=======
+/* Needs: AGENT, HOOKS. */
+>>>>>>> main
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"

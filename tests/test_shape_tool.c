@@ -1,5 +1,5 @@
 /* Tools that have a shape in place of a schema, in the whole library.
- * Needs: SCHEMA, REPORT, SHAPES. */
+ * Needs: REPORT. */
 #include "toolcall.h"
 
 #include "check.h"
