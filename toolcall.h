@@ -2566,7 +2566,7 @@ struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT. */
-=======
-/* Needs: AGENT, HOOKS. */
->>>>>>> main
+/* Needs: AGENT. */
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED

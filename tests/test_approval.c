@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT, EVENTS. */
-=======
-/* Needs: AGENT, HOOKS, EVENTS. */
->>>>>>> main
+/* Needs: AGENT, EVENTS. */
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
 #ifdef TEST_LINKED

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, EVENTS, REPAIR, SENTENCES, LENIENT. */
-=======
-/* Needs: HOOKS, EVENTS, REPAIR, SENTENCES, LENIENT. */
->>>>>>> main
+/* Needs: EVENTS, REPAIR, SENTENCES, LENIENT. */
 /* What came and its repair: two attempts, each with memory of its own, and what
  * is told of them when one or both are refused. What the block gets back is
  * overwritten here, so that who still reads it is seen. */

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, REPORT, STRICT, EVENTS. */
-=======
-/* Needs: REPORT, HOOKS, STRICT, EVENTS. */
->>>>>>> main
+/* Needs: REPORT, STRICT, EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, SHAPES, REPAIR, LENIENT, SENTENCES. */
-=======
-/* Needs: HOOKS, REPAIR, LENIENT, SENTENCES. */
->>>>>>> main
+/* Needs: REPAIR, LENIENT, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
  * was taken is given back. */

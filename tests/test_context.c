@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, SENTENCES, EVENTS. */
-=======
-/* Needs: HOOKS, SENTENCES, EVENTS. */
->>>>>>> main
+/* Needs: SENTENCES, EVENTS. */
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, LENIENT, SENTENCES, EVENTS. */
-=======
-/* Needs: HOOKS, LENIENT, SENTENCES, EVENTS. */
->>>>>>> main
+/* Needs: LENIENT, SENTENCES, EVENTS. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT, EVENTS. */
-=======
-/* Needs: AGENT, HOOKS, EVENTS. */
->>>>>>> main
+/* Needs: AGENT, EVENTS. */
 /* A call is itself, whatever id its provider gave it: verdicts name it and what
  * a person saw, and conversations that were saved before this was so, see
  * tests/saved, are loaded with nothing in them that would run by itself. */

@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT, EVENTS. */
-=======
-/* Needs: AGENT, HOOKS, EVENTS. */
->>>>>>> main
+/* Needs: AGENT, EVENTS. */
 /* Calls from inside: what hooks, tools, listeners and the others that the
  * library calls may call themselves, and what they may answer. */
 #include "canned.h"

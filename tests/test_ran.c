@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT, EVENTS. */
-=======
-/* Needs: AGENT, HOOKS, EVENTS. */
->>>>>>> main
+/* Needs: AGENT, EVENTS. */
 /* Has it run? What is said of a call whose tool has run and that failed after
  * it, what an agent does when the model makes it again, and what nobody reads:
  * secrets that a hook injected. */

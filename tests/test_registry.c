@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, REPORT, EVENTS. */
-=======
-/* Needs: REPORT, HOOKS, EVENTS. */
->>>>>>> main
+/* Needs: REPORT, EVENTS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

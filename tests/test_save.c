@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, AGENT. */
-=======
-/* Needs: AGENT, HOOKS. */
->>>>>>> main
+/* Needs: AGENT. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"

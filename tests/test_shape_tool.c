@@ -305,7 +305,6 @@ static void test_hooks(void)
     tcall_release(&tc, &call);
 }
 
-
 /* A validator of the user's may read the arguments, strings of which are
  * decoded where they lie then; the shape decides all the same. */
 static int agrees(void *user, const tcall_tool *tool, tcall_json args,

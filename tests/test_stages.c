@@ -1,8 +1,4 @@
-<<<<<<< HEAD
-/* Needs: SCHEMA, SENTENCES, EVENTS. */
-=======
-/* Needs: HOOKS, SENTENCES, EVENTS. */
->>>>>>> main
+/* Needs: SENTENCES, EVENTS. */
 /* The life of a call: the order of its stages for every outcome, what hooks
  * do at each, and who goes first. */
 #ifdef TEST_LINKED
