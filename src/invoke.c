@@ -1083,12 +1083,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -1125,7 +1127,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);
