@@ -10667,6 +10667,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
     return writer->error;
 }
 
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
+}
+
 /* ==========================================================================
  * >>mask
  *
@@ -18724,9 +18747,11 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18734,8 +18759,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -19065,7 +19094,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -19147,7 +19176,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -19210,14 +19239,6 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }
 
 /* ==========================================================================
@@ -19307,7 +19328,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19891,8 +19912,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -19911,8 +19931,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -19932,8 +19951,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -20164,17 +20182,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -20568,12 +20581,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20667,16 +20676,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -20685,38 +20695,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -20725,10 +20708,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20855,7 +20845,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -20891,7 +20881,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20920,7 +20910,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -21198,52 +21188,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -21296,68 +21317,16 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21458,17 +21427,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -21564,18 +21530,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -21599,10 +21562,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -21621,6 +21582,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21873,51 +21869,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -23011,13 +22968,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
 {
     if (value && *value)
         tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
@@ -29900,10 +29850,9 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
-/* A call that a registry has made. */
+/* A call that a registry makes, or has made. */
 typedef struct tcall_mcp_made_ {
     tcall_mcp *mcp;
-    tcall_call *call;
     uint16_t told; /* of its progress */
     int error;
     tcall_str text;
@@ -30190,8 +30139,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
     tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
     tcall_writer *out = &made->mcp->out;
-    if (event->call != made->call)
-        return;
     TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                    "progress\",\"params\":{\"progressToken\":");
     tcall_write_text(out, made->mcp->message.params.meta.token);
@@ -30203,53 +30150,35 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
     tcall_writer_flush(out);
 }
 
-/* Makes a call. */
-static void tcall_mcp_through_(tcall_mcp_made_ *made, tcall_writer *out)
-{
-    tcall_mcp *mcp = made->mcp;
-    tcall_call *call = made->call;
-    tcall_listener listener = {tcall_mcp_progress_, NULL,
-                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
-    listener.user = made;
-    memset(call, 0, sizeof *call);
-    call->id = tcall_str_of(mcp->message.id);
-    call->name = tcall_str_of(mcp->message.params.name);
-    call->arguments = tcall_str_of(
-        mcp->at_work.reading.stash[0] ? mcp->at_work.reading.stash : "{}");
-    call->provider = "mcp";
-    if (mcp->message.params.meta.token[0])
-        tcall_subscribe(mcp->desc.tc, &listener);
-    made->error = tcall_see_through_(mcp->desc.tc, call, out);
-    tcall_unsubscribe(mcp->desc.tc, &listener);
-    tcall_let_go_(mcp->desc.tc, call);
-}
-
 /* Makes the call that was asked for, and answers. The result lies in the block:
  * while the tool works its progress is sent. */
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
-    tcall_block *block = &mcp->desc.tc->block;
-    tcall_mcp_made_ made = {mcp, NULL, 0, TCALL_E_MEMORY, {NULL, 0}};
-    size_t mark = tcall_block_mark_(block), room;
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
-    char *text = NULL;
-    if (mark)
-        made.call = (tcall_call *)tcall_block_take_(block, sizeof *made.call);
-    room = tcall_block_free_(block);
-    room -= room / 4;
-    if (made.call)
-        text = (char *)tcall_block_take_(block, room);
-    if (text) {
-        tcall_writer_init(&out, text, room);
-        tcall_mcp_through_(&made, &out);
-        made.text = tcall_slice_(text, out.fill);
-    } else {
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
-    }
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(block, mark);
+    tcall_block_release_(&tc->block, mark);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)

@@ -431,10 +431,9 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
-/* A call that a registry has made. */
+/* A call that a registry makes, or has made. */
 typedef struct tcall_mcp_made_ {
     tcall_mcp *mcp;
-    tcall_call *call;
     uint16_t told; /* of its progress */
     int error;
     tcall_str text;
@@ -721,8 +720,6 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
 {
     tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
     tcall_writer *out = &made->mcp->out;
-    if (event->call != made->call)
-        return;
     TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
                    "progress\",\"params\":{\"progressToken\":");
     tcall_write_text(out, made->mcp->message.params.meta.token);
@@ -734,53 +731,35 @@ static void tcall_mcp_progress_(void *user, const tcall_event *event)
     tcall_writer_flush(out);
 }
 
-/* Makes a call. */
-static void tcall_mcp_through_(tcall_mcp_made_ *made, tcall_writer *out)
-{
-    tcall_mcp *mcp = made->mcp;
-    tcall_call *call = made->call;
-    tcall_listener listener = {tcall_mcp_progress_, NULL,
-                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
-    listener.user = made;
-    memset(call, 0, sizeof *call);
-    call->id = tcall_str_of(mcp->message.id);
-    call->name = tcall_str_of(mcp->message.params.name);
-    call->arguments = tcall_str_of(
-        mcp->at_work.reading.stash[0] ? mcp->at_work.reading.stash : "{}");
-    call->provider = "mcp";
-    if (mcp->message.params.meta.token[0])
-        tcall_subscribe(mcp->desc.tc, &listener);
-    made->error = tcall_see_through_(mcp->desc.tc, call, out);
-    tcall_unsubscribe(mcp->desc.tc, &listener);
-    tcall_let_go_(mcp->desc.tc, call);
-}
-
 /* Makes the call that was asked for, and answers. The result lies in the block:
  * while the tool works its progress is sent. */
 static void tcall_mcp_enter_(tcall_mcp *mcp)
 {
-    tcall_block *block = &mcp->desc.tc->block;
-    tcall_mcp_made_ made = {mcp, NULL, 0, TCALL_E_MEMORY, {NULL, 0}};
-    size_t mark = tcall_block_mark_(block), room;
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
     tcall_writer out;
-    char *text = NULL;
-    if (mark)
-        made.call = (tcall_call *)tcall_block_take_(block, sizeof *made.call);
-    room = tcall_block_free_(block);
-    room -= room / 4;
-    if (made.call)
-        text = (char *)tcall_block_take_(block, room);
-    if (text) {
-        tcall_writer_init(&out, text, room);
-        tcall_mcp_through_(&made, &out);
-        made.text = tcall_slice_(text, out.fill);
-    } else {
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));
-    }
     mcp->made = &made;
     tcall_mcp_result_(mcp);
     mcp->made = NULL;
-    tcall_block_release_(block, mark);
+    tcall_block_release_(&tc->block, mark);
 }
 
 int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
