@@ -35,7 +35,8 @@ int main(int argc, char **argv)
     static tcall tc;
     static tcall_agent agent;
     int error = TCALL_OK;
-    tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
+    tcall_init(&tc, &(tcall_desc){block, sizeof block,
+                                  .lenient = &tcall_lenient, .tools = tools,
                                   .tool_count = 1, .allow = TCALL_READ});
     for (int i = 0; i < 3 && !error; i++) {
         const char *url = argc > 1 ? argv[1] : services[i].url;
