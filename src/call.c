@@ -108,7 +108,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -124,18 +124,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
- * room: bytes that the checked text may take, its NUL included. */
+/* Reads a text in the free part of the block: checked text at its end, where it
+ * mostly stays, in front of that the frames, both of use until the block is.
+ * Returns the machine's error. room: bytes that the checked text may take, its
+ * NUL included. */
 static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);
 }
@@ -221,7 +222,7 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;

@@ -497,14 +497,21 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
          TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
         misfit.code++;
     place.misfit = &misfit;
-    place.node = is->shape;
+    place.node = (const tcall_shape *)is->shape;
     place.name = NULL;
-    place.object = is->object;
+    place.object = NULL;
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     place.came = fault->value;
     place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
     tcall_tell_misfit_(fault->out, &place);
 }
 
