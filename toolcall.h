@@ -2357,11 +2357,14 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 /* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
- * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere.
- * All zero: there is none. */
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
 typedef struct tcall_schema_text {
     const char *text;                          /* ends with NUL */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2407,10 +2410,10 @@ typedef struct tcall_tool {
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
 #define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
     {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL}, {NULL, NULL},             \
-            {NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0, 0,     \
-            false, false, confirm, false, false, false, false, false, 0, 0, 0, \
-            NULL                                                               \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
@@ -2418,9 +2421,15 @@ typedef struct tcall_tool {
 /* The schemas of a row: raw JSON in C source, without backslashes; a text that
  * stands elsewhere; that of a tool that takes no arguments. */
 #define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
-#define TCALL_SCHEMA_TEXT(text)    \
-    {                              \
-        text, &tcall_schema_reader \
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2656,9 +2665,9 @@ struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 const char *text);
+                 tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
-    int (*compile)(tcall_schema *schema, tcall_str text, void *mem,
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault, bool remedy);
@@ -2669,6 +2678,8 @@ struct tcall_schema_reader_ {
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
 
 /* ==========================================================================
@@ -16273,31 +16284,63 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
 static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_scan_whole_(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -16453,12 +16496,16 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_end_, &tcall_schema_rows,
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL};
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
     return source;
 }
 
@@ -16516,7 +16563,7 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     judged.which = which;
     memset(schema, 0, sizeof *schema);
     if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source.text);
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -18967,8 +19014,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r =
-        source.reader->compile(&schema, tcall_str_of(source.text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
