@@ -481,8 +481,7 @@ static int review(const char *parameters, size_t size)
     fixed[1].parameters = tcall_schema_text_of(parameters);
     desc = tc.desc;
     if (size)
-        desc.lenient = &tcall_lenient;
-    desc.block_size = size;
+        desc.block_size = size;
     memset(report, 0, sizeof report);
     tcall_writer_init(&faults, report, sizeof report - 1);
     return tcall_init(&tc, &desc);
