@@ -4402,6 +4402,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
@@ -16987,36 +16998,35 @@ enum {
 
 /* Words that say nothing about what is wanted, by their first letter. Words
  * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char *const tcall_stop_words_[26] = {
+static const char tcall_stop_words_[] =
     "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at",
-    "based be because been before being best between both but by",
-    "can could",
-    "d did do does doing don done during",
-    "e each etc every",
-    "finally first following for from furthermore",
-    "g give given good great",
-    "had has have having he hello help her here hey hi him his how",
-    "i if im in into is it its ive",
-    "just",
-    "kindly know",
-    "lastly let lets like ll look looking",
-    "m make may me might mine more moreover most must my",
-    "need needs next no nor not now",
-    "of ok okay once only or other our",
-    "per please",
-    "",
-    "re regarding related",
-    "s same second shall she should so some someone something soon such sure",
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
     "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too",
-    "us use used using",
-    "ve very via",
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
     "want wants was way ways we well were what when where which who whom whose "
-    "why will with would",
-    "",
-    "yes you your",
-    ""};
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
 
 /* ---- characters */
 
@@ -17480,7 +17490,8 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     const char *list;
     if (!tcall_is_letter_(*words->word))
         return false;
-    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
         size_t length = strcspn(list, " ");
         if (length == words->length && memcmp(list, words->word, length) == 0)
             return true;
@@ -23201,27 +23212,46 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
-typedef struct tcall_forms_ {
-    const char *user, *image, *text, *call, *result;
-    const char *failure;   /* a result that is an error */
-    const char *reasoning; /* NULL: items that are never written */
-    const char *data;      /* a reasoning that is no words */
+enum {
+    TCALL_FORM_CALL_,
+    TCALL_FORM_RESULT_,
+    TCALL_FORM_TEXT_,
+    TCALL_FORM_USER_,
+    TCALL_FORM_REASONING_, /* "": items that are never written */
+    TCALL_FORM_FAILURE_,   /* a result that is an error */
+    TCALL_FORM_DATA_,      /* a reasoning that is no words */
+    TCALL_FORM_IMAGE_,
     /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; NULL: each is a message. */
-    const char *next_image, *next_user;
-} tcall_forms_;
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
 
-static const char *tcall_form_of_(const tcall_forms_ *forms,
-                                  const tcall_item *item)
+/* The forms of a format; the frequent ones come first. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, next_image, next_user)                             \
+    static const char me[] =                                                  \
+        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
+             "\0" data "\0" image "\0" next_image "\0" next_user;
+
+static unsigned tcall_form_kind_(const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER: return forms->user;
-    case TCALL_ITEM_IMAGE: return forms->image;
-    case TCALL_ITEM_TEXT: return forms->text;
-    case TCALL_ITEM_CALL: return forms->call;
-    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
-    default: return item->raw ? forms->data : forms->reasoning;
+    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
+    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
+    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
+    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
+    case TCALL_ITEM_RESULT:
+        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
+    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
     }
+}
+
+/* Returns the form that an item is written in, or NULL. */
+static const char *tcall_form_of_(const char *forms, const tcall_item *item)
+{
+    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    return *form ? form : NULL;
 }
 
 /* What of the item goes into a hole. A call whose arguments are no object was
@@ -23479,7 +23509,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms)
+                                      const char *forms)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
@@ -23494,8 +23524,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms,
-                                      const char *const roles[2])
+                                      const char *forms, const char *roles)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
@@ -23510,7 +23539,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, roles[side > 1], NULL);
+            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
@@ -23618,7 +23647,7 @@ static void tcall_message_reasoning_(tcall_message_ *message,
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const tcall_forms_ *forms)
+                                const char *forms)
 {
     tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
@@ -23632,10 +23661,12 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
     if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = item->kind == TCALL_ITEM_USER ? forms->next_user
-                                             : forms->next_image;
+        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
+                                     ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_);
     tcall_write_form_(out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+    if (item->kind == TCALL_ITEM_IMAGE &&
+        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
 }
 
@@ -23649,7 +23680,7 @@ static const char tcall_no_answer_[] =
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
-                                         const tcall_forms_ *forms,
+                                         const char *forms,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
@@ -23794,59 +23825,62 @@ static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
 
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
-typedef struct tcall_tool_form_ {
-    const char *list, *tool, *schema, *tool_end, *list_end;
-    bool say_strict; /* where a tool is not strict, that has to be said */
-} tcall_tool_form_;
+enum {
+    TCALL_TOOL_FORM_LIST_,
+    TCALL_TOOL_FORM_TOOL_,
+    TCALL_TOOL_FORM_SCHEMA_,
+    TCALL_TOOL_FORM_END_,
+    TCALL_TOOL_FORM_LIST_END_,
+    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
+                                 * be said */
+};
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              tcall_sent_tools_ *tools,
-                                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void
+tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, form->schema);
+    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
         tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || form->say_strict)
+    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, form->tool_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
 /* Writes the tools of a request. Returns false if there are none. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_tool_form_ *form)
+                                      const char *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_form_(out, form->list, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
         tcall_write_tool_(out, &tools, form);
         tcall_write_part_end_(out);
     }
-    tcall_write_text(out, form->list_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
     return true;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
-static const tcall_tool_form_ tcall_function_tools_ = {
-    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
-    false};
+static const char tcall_function_tools_[] =
+    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -26322,19 +26356,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-static const tcall_forms_ tcall_openai_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}",
-    NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-    "{'type':'text','text':%t}"};
+TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'image_url','image_url':"
+             "{'url':'data:%y;base64,%b'}}",
+             "",
+             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
+             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+             "{'type':'text','text':%t}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -26346,8 +26377,8 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
-    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
@@ -26458,8 +26489,8 @@ static const tcall_word tcall_anthropic_types_[] = {
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-static const tcall_forms_ tcall_anthropic_forms_ = {
-    "{'type':'text','text':%t}",
+TCALL_FORMS_(
+    tcall_anthropic_forms_, "{'type':'text','text':%t}",
     "{'type':'image','source':{'type':'base64','media_type':'%y',"
     "'data':'%b'}}",
     "{'type':'text','text':%t}",
@@ -26467,15 +26498,13 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}",
-    NULL,
-    NULL};
+    "{'type':'redacted_thinking','data':%t}", "", "")
 
-static const char *const tcall_anthropic_roles_[2] = {
-    "{'role':'assistant','content':[", "{'role':'user','content':["};
+static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
+                                             "{'role':'user','content':[";
 
-static const tcall_tool_form_ tcall_anthropic_tools_ = {
-    "'tools':[", "{", "input_schema", "}", "]", false};
+static const char tcall_anthropic_tools_[] =
+    "'tools':[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -26483,16 +26512,16 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
-        "'tool_choice':{'type':'any'",
-        "'tool_choice':{'type':'tool','name':%n"};
+    static const char forms[] = "'tool_choice':{'type':'auto'\0"
+                                "'tool_choice':{'type':'none'\0"
+                                "'tool_choice':{'type':'any'\0"
+                                "'tool_choice':{'type':'tool','name':%n";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
     if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[choice], request->choice_name);
+    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
     if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
@@ -26514,10 +26543,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
         tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -26581,17 +26610,12 @@ static const tcall_word tcall_ollama_types_[] = {
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-static const tcall_forms_ tcall_ollama_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':'','images':['%b']}",
-    NULL,
-    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':'','images':['%b']}", "",
+             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -26600,8 +26624,8 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
@@ -26723,23 +26747,19 @@ static const tcall_word tcall_responses_types_[] = {
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+             "'image_url':'data:%y;base64,%b'}]}",
+             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
+             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
+             "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26751,9 +26771,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
@@ -26855,41 +26875,35 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-static const tcall_forms_ tcall_gemini_forms_ = {
-    "{'text':%t<,'thoughtSignature':%s>}",
+TCALL_FORMS_(
+    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}",
-    NULL,
-    NULL,
-    NULL};
+    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
 
-static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
-                                                   "{'role':'user','parts':["};
+static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
+                                          "{'role':'user','parts':[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const tcall_tool_form_ tcall_gemini_tools_ = {
-    "'tools':[{'functionDeclarations':[",
-    "{",
-    "parametersJsonSchema",
-    "}",
-    "]}]",
-    false};
+static const char tcall_gemini_tools_[] =
+    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+    static const char forms[] =
+        "\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
         "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}"};
+        "'allowedFunctionNames':[%n]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, forms[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(forms, request->choice),
+                           request->choice_name);
 }
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
@@ -26900,13 +26914,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_form_(out, "'contents':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
         tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
                            request->system);
-    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
@@ -27016,39 +27030,40 @@ static const tcall_word tcall_interactions_types_[] = {
 };
 
 /* A thought is its signature; what it says of itself may be empty. */
-static const tcall_forms_ tcall_interactions_forms_ = {
-    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-    "'data':'%b'}]}",
-    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-    "'is_error':true}",
-    "{'type':'thought'<,'signature':%s>"
-    "<,'summary':[{'type':'text','text':%t}]>}",
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_interactions_forms_,
+             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+             "'data':'%b'}]}",
+             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+             "'is_error':true}",
+             "{'type':'thought'<,'signature':%s>"
+             "<,'summary':[{'type':'text','text':%t}]>}",
+             "", "", "")
 
-static const tcall_tool_form_ tcall_interactions_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+static const char tcall_interactions_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
                                        const tcall_chat_request *request,
                                        bool tools)
 {
-    static const char *const choices[] = {
-        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    static const char choices[] =
+        "\0"
+        "'tool_choice':'none'\0"
+        "'tool_choice':'any'\0"
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
     tcall_write_form_(out, "'generation_config':{", NULL);
     if (chosen)
-        tcall_write_named_(out, choices[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(choices, request->choice),
+                           request->choice_name);
     if (request->max_tokens > 0)
         tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     tcall_write_text(out, "}");
@@ -27064,10 +27079,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
-        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
     tcall_interactions_config_(out, request, tools);
     tcall_write_flag_(out, "store", false);
     tcall_write_flag_(out, "stream", request->stream);
@@ -27254,24 +27269,26 @@ static int tcall_server_write_(const tcall_provider *provider,
 
 /* A row of one of the tables: the function that writes its requests, and the
  * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
-                      reasoning, member, strict, quirks, turns)                \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
-                                                     url,                      \
-                                                     path,                     \
-                                                     NULL,                     \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {NULL, NULL},             \
-                                                     write,                    \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_stops_,  \
-                                                     tcall_##format##_types_,  \
-                                                     reasoning,                \
-                                                     strict,                   \
-                                                     quirks,                   \
-                                                     member,                   \
-                                                     turns};
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
+                      reasoning, member, strict, quirks, turns)           \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
+        tcall_##name##_place_,                                            \
+        tcall_##name##_place_ + sizeof #name,                             \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                \
+        NULL,                                                             \
+        header,                                                           \
+        prefix,                                                           \
+        {NULL, NULL},                                                     \
+        write,                                                            \
+        &tcall_##format##_paths_,                                         \
+        tcall_##format##_stops_,                                          \
+        tcall_##format##_types_,                                          \
+        reasoning,                                                        \
+        strict,                                                           \
+        quirks,                                                           \
+        member,                                                           \
+        turns};
 #define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_

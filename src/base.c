@@ -28,6 +28,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
