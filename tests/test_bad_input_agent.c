@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, PICK. */
+/* Needs: AGENT, PICK. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"

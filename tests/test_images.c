@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT, REASONING. */
 /* Images that the user shows and that tools attach, in each format; those whose
  * memory is used again, and those of a conversation that was saved. */
 #include "canned.h"

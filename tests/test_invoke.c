@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, SHAPES, REPORT, LENIENT, SENTENCES, EVENTS, REPAIR. */
+/* Needs: REPORT, LENIENT, SENTENCES, EVENTS, REPAIR. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED

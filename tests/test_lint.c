@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, STRICT. */
+/* Needs: REPORT, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, PICK, SYNONYMS. */
+/* Needs: AGENT, PICK, SYNONYMS. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

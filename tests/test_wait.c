@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT. */
+/* Needs: AGENT. */
 /* What is waited for, as data, and how often a tool is called that waits: also
  * by somebody who calls tcall_agent_step as fast as he can. */
 #include "toolcall.h"
