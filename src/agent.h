@@ -2,7 +2,7 @@
 #include "agent_desc.h"
 #include "invoke.h"
 #include "loops.h"
-#include "reader.h"
+#include "answer.h"
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport

@@ -1,7 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "block.c"
-#include "scan.c"
+#include "json.c"
 #include "tools.c"
 #include "compile.c"
 #include "say.c"
@@ -128,7 +128,7 @@ static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
     int r;
     author.user = judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;

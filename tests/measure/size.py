@@ -121,13 +121,15 @@ RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
 # What is called through which pointer: functions of the library, or none for
 # what its user supplies, whose stack is the user's to count.
 POINTERS = {
-    "s.on": ["tcall_reader_on_"],
     "writer.sink": ["tcall_agent_sink_", "tcall_hydrate_feed_"],
-    "user.name": ["tcall_read_name_", "tcall_spoken_heard_name_"],
+    "user.name": ["tcall_read_name_", "tcall_spoken_heard_name_",
+                  "tcall_answer_name_"],
     "user.begin": ["tcall_read_begin_", "tcall_lenient_begin_", "tcall_syntax_skip_",
-                   "tcall_spoken_heard_begin_"],
-    "user.data": ["tcall_read_data_", "tcall_lenient_data_", "tcall_spoken_heard_data_"],
-    "user.end": ["tcall_read_end_", "tcall_lenient_end_", "tcall_spoken_heard_end_"],
+                   "tcall_spoken_heard_begin_", "tcall_answer_begin_"],
+    "user.data": ["tcall_read_data_", "tcall_lenient_data_", "tcall_spoken_heard_data_",
+                  "tcall_answer_data_"],
+    "user.end": ["tcall_read_end_", "tcall_lenient_end_", "tcall_spoken_heard_end_",
+                 "tcall_answer_end_"],
     "range.store": ["tcall_store_double_"], "decoder.sink": [], "decoder.hole": [],
     "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
                        "tcall_ollama_write_", "tcall_responses_write_",
@@ -152,8 +154,11 @@ POINTERS = {
 # Below these functions a pointer leads to fewer. The outermost decides, but
 # for the private ones: they are callbacks, below which there are no others.
 BELOW = [
-    ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
-    ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
+    ("tcall_json_*", "user.begin", ["tcall_syntax_skip_"]),
+    ("tcall_reader_*", "user.name", ["tcall_answer_name_"]),
+    ("tcall_reader_*", "user.begin", ["tcall_answer_begin_", "tcall_syntax_skip_"]),
+    ("tcall_reader_*", "user.data", ["tcall_answer_data_"]),
+    ("tcall_reader_*", "user.end", ["tcall_answer_end_"]),
     ("tcall_decoder_*", "user.name", ["tcall_read_name_"]),
     ("tcall_decoder_*", "user.begin", ["tcall_read_begin_"]),
     ("tcall_decoder_*", "user.data", ["tcall_read_data_"]),
