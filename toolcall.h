@@ -56,7 +56,6 @@
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
@@ -292,9 +291,9 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
  * "ok". */
 TCALL_API const char *tcall_error_code(int error);
 /* Returns its sentence: "the JSON text ends too early: send all of it", static
- * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
- * _NO_AGENT leave out those of what only hooks and the loop report,
- * TOOLCALL_NO_SENTENCES all of them. */
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_AGENT leaves
+ * out those of what only the loop reports, TOOLCALL_NO_SENTENCES all of them.
+ */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -1552,7 +1551,7 @@ typedef struct tcall_machine_desc {
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
- * which the way to it can be walked out. 24 bytes on 32 bits. */
+ * which the way to it can be walked out. 20 bytes on 32 bits. */
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
@@ -1563,8 +1562,8 @@ typedef struct tcall_fault {
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
                              * that is false: the row of the parent */
-    const tcall_shape *shape;   /* that it misses, or NULL */
-    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+    const void *shape;      /* that it misses: its tcall_shape; OTHERS, REQUIRED
+                             * and DUPLICATE: its tcall_object; or NULL */
 } tcall_fault;
 
 /* What happened to a value that was coerced. */
@@ -1597,12 +1596,9 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
-    uint8_t fault_count, coercion_count;     /* 255: or more */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
@@ -1614,6 +1610,11 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
+    tcall_machine_desc is;
+
+    /* public again */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2121,6 +2122,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
  * the row is zero, and zero is always the careful choice.
  */
 
+typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
 
@@ -2245,6 +2247,17 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
+typedef struct tcall_schema_text {
+    const char *text;                          /* ends with NUL */
+    const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
+} tcall_schema_text;
+
 /* One row of a table of tools; what it points to stays the caller's, unchanged
  * as long as the registry. */
 typedef struct tcall_tool {
@@ -2252,10 +2265,10 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    const char *parameters;  /* JSON Schema text of the arguments, an object */
-    const char *output;      /* JSON Schema text of the result; default: any */
-    const char *provider_schema; /* sent in place of parameters; the check
-                                    stays with parameters */
+    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text output;          /* of the result; default: any */
+    tcall_schema_text provider_schema; /* sent in place of parameters; the
+                                        * check stays with parameters */
     tcall_run run;
     /* Says what the arguments are in place of parameters: the schema is written
      * from it, and cx->bound is its struct. */
@@ -2286,21 +2299,37 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
-    {                                                                      \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
-            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
-            false, false, false, false, 0, 0, 0, NULL                      \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
-/* The parameters of a tool that takes no arguments. */
-#define TCALL_NO_PARAMETERS                   \
-    "{\"type\":\"object\",\"properties\":{}," \
-    "\"additionalProperties\":false}"
-/* Raw JSON in C source, without backslashes. */
-#define TCALL_JSON(...) #__VA_ARGS__
+/* The schemas of a row: raw JSON in C source, without backslashes; a text that
+ * stands elsewhere; that of a tool that takes no arguments. */
+#define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+#define TCALL_NO_PARAMETERS                                     \
+    TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
+                      "\"additionalProperties\":false}")
+/* Raw JSON in C source as a text. */
+#define TCALL_TEXT(...) #__VA_ARGS__
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
@@ -2368,6 +2397,15 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Who calls hooks: &tcall_stages. */
+typedef struct tcall_stages_ {
+    /* private */
+    int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
+    int (*pass)(tcall_ctx *cx, int last);
+    int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
+    int (*around)(tcall_ctx *cx);
+} tcall_stages_;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -2399,6 +2437,8 @@ typedef struct tcall_desc {
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
     const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
+    const tcall_stages_ *stages; /* &tcall_stages, where there are hooks of the
+                                  * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
@@ -2418,7 +2458,7 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-typedef struct tcall {
+struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
@@ -2426,7 +2466,7 @@ typedef struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const struct tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
@@ -2438,7 +2478,7 @@ typedef struct tcall {
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
-} tcall;
+};
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
@@ -2498,6 +2538,39 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
  * any more and may be freed; a new one is told of the next event. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
+
+/* ==========================================================================
+ * >>schemas: what reads the schema text of a row
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+struct tcall_judged_;
+struct tcall_said_fault_;
+
+/* Private: what is asked of a text. */
+struct tcall_schema_reader_ {
+    /* At the start: compiles into the free part of the block, and reports what
+     * is wrong with the text. */
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+                 tcall_schema_text source);
+    /* Of a call: compiles to the end of the memory. */
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
+                   size_t size);
+    const tcall_rows *rows;
+    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    /* Writes a value that the schema may allow. */
+    void (*example)(tcall_writer *out, const char *text, int depth);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
+TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
 
 /* ==========================================================================
@@ -2706,11 +2779,11 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
-    const tcall_order_ *order; /* of the hooks of this call */
-    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;       /* the same for a stage inside of an attempt */
-    uint16_t next_around;      /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;      /* hooks that are around what runs now */
+    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
+    uint16_t next_hook;         /* of the stage at hand, in their order */
+    uint16_t next_inner;        /* the same for a stage inside of an attempt */
+    uint16_t next_around;       /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
@@ -2792,8 +2865,9 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
+    bool by_model;  /* an agent's, held to the offer of its turn */
+    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
@@ -2892,91 +2966,17 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>stages: hooks around the run of a tool
- */
-
-/* Hooks around the run of one tool that may be inside each other. */
-#ifndef TOOLCALL_MAX_AROUND
-#define TOOLCALL_MAX_AROUND 8
-#endif
-
-/* -- For authors of hooks -- */
-
-#ifndef TOOLCALL_NO_HOOKS
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-#endif
-
-/* ==========================================================================
- * >>hash: fingerprints that nobody can forge without the key
- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
-
-/* ==========================================================================
- * >>loops: calls that repeat others are answered, not run
- *
- * An agent breaks loops within a turn unless desc.allow_repeat is set; calls
- * without one have TCALL_LOOPS. A call that was made before with success, or
- * whose tool does more than read and has run, whatever failed after it, is
- * answered without running where nothing that ran since can have changed its
- * result (tcall_concerns), unless the tool has allow_repeat. The same call
- * three times in a row, two calls in turns, or a third call in a row of a tool
- * that was refused or denied twice, fail with TCALL_E_LOOP, and nobody is asked
- * for them.
- */
-
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
-
-/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One walk through TCALL_STAGES, with the hooks of the registry and of the
  * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
  * always yields a result that the model can read.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3009,9 +3009,51 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
 
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
 /* ==========================================================================
  * >>records: what programs and logs read of a call
+ *
+ * Fingerprints that nobody can forge without the key, and where the arguments
+ * of a call came from.
  */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
@@ -3034,8 +3076,6 @@ TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -3154,14 +3194,36 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
- * has its own, it does nothing. */
+/* Calls that repeat others are answered, not run. A call that was made before
+ * with success, or whose tool does more than read and has run, whatever failed
+ * after it, is answered without running where nothing that ran since can have
+ * changed its result (tcall_concerns), unless the tool has allow_repeat. The
+ * same call three times in a row, two calls in turns, or a third call in a row
+ * of a tool that was refused or denied twice, fail with TCALL_E_LOOP, and
+ * nobody is asked for them. An agent breaks loops within a turn so, unless
+ * desc.allow_repeat is set, whatever hooks there are: in its calls this one
+ * does nothing. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-#endif
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -3232,7 +3294,7 @@ typedef struct tcall_chat_request {
      * for: what is sent again then costs less. */
     bool cache_prompt;
     /* Further members of the body, the JSON text of an object; NULL: none.
-     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * {"temperature":0.2} or TCALL_TEXT({"reasoning_effort" : "none"}). Limits
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
@@ -4277,6 +4339,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
@@ -4288,11 +4361,6 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -4305,7 +4373,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
@@ -7671,7 +7739,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -8518,8 +8587,8 @@ int tcall_machine_end(tcall_machine *machine)
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
@@ -14415,39 +14484,56 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
          TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
         misfit.code++;
     place.misfit = &misfit;
-    place.node = is->shape;
+    place.node = (const tcall_shape *)is->shape;
     place.name = NULL;
-    place.object = is->object;
+    place.object = NULL;
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     place.came = fault->value;
     place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
     tcall_tell_misfit_(fault->out, &place);
 }
 
 /* ---- whole faults ---- */
 
+/* What says the fault of a node; NULL where there are but shapes. */
+typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
 {
     int half;
+    for (half = 0; half <= (int)remedy; half++)
+        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
+                                bool remedy)
+{
     if (!fault->is->node)
         tcall_say_shape_(fault);
-    else
-        for (half = 0; half <= (int)remedy; half++)
-            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+    else if (say)
+        say(fault, remedy);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." Without a remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
+                                    const char *text, const tcall_fault *is,
+                                    bool remedy)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     fault.key = tcall_say_pointer_(writer, text, fault.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
+    tcall_say_sentence_(&fault, say, remedy);
 }
 
 /* Writes "path", with the member that a coercion left out, or NULL. Returns the
@@ -14470,8 +14556,8 @@ static const char *tcall_write_path_(tcall_writer *writer, const char *text,
     return key;
 }
 
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
+TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
+                                     const char *text, const tcall_fault *is)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
@@ -14480,9 +14566,15 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
     tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
+    tcall_say_sentence_(&fault, say, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    return tcall_write_fault_(writer, tcall_say_node_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -15265,7 +15357,13 @@ static bool tcall_is_reserved_(const char *name)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters || tool->shape;
+    return tool->parameters.text || tool->shape;
+}
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
 }
 
 /* What is wrong with what a row says of its arguments. */
@@ -15276,9 +15374,15 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
                   "parameters is missing: give a JSON Schema, or a shape, "
                   "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
                   "parameters and shape say the same twice: leave out "
                   "parameters, which is written from the shape");
+    TCALL_REFUSE_(review,
+                  tcall_is_unread_(tool->parameters) ||
+                      tcall_is_unread_(tool->output) ||
+                      tcall_is_unread_(tool->provider_schema),
+                  "a schema has text, but no reader: write TCALL_JSON({...}), "
+                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
@@ -15314,10 +15418,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
     TCALL_REFUSE_(&review, tool->strict,
                   "strict was left out by TOOLCALL_NO_STRICT");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, tool->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15356,10 +15458,8 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, desc->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
+                  "hooks need stages: set it to &tcall_stages");
 #ifdef TOOLCALL_NO_EVENTS
     TCALL_REFUSE_(&review, desc->on_event != NULL,
                   "on_event was left out by TOOLCALL_NO_EVENTS");
@@ -15418,40 +15518,17 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 #endif
 
 /* ==========================================================================
- * >>registry
+ * >>schemas
  */
 
-/* ---- schemas of a row ---- */
+/* ---- at the start ---- */
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -15468,13 +15545,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
             r = TCALL_E_MEMORY;
     return r;
 }
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
@@ -15529,42 +15599,286 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
+static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
-    author.user = judged;
+    author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_json_check(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
+}
+
+/* ---- an example of what a schema allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false}};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
+{
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
+}
+
+/* Writes a number near the bounds of a schema, 1 without any. */
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
+{
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object") && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array") && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* ---- the reader ---- */
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
+}
+
+/* ==========================================================================
+ * >>registry
+ */
+
+/* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
 }
 
 /* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
+                             const char *which, tcall_schema_text source,
                              tcall_schema *schema)
 {
-    tcall_judged_ judged = {tc, tool, which};
-    int r;
+    tcall_judged_ judged;
+    int r = TCALL_OK;
+    judged.tc = tc;
+    judged.tool = tool;
+    judged.which = which;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
+    if (source.text && source.reader)
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -15617,172 +15931,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
         tc->nodes[row] = NULL;
 }
 
-/* ---- the order of hooks ---- */
-
-/* When a stage is due: towards the run (GOING), after it, always ... The
- * states of a call are bits, and each stage has the set of states that it is
- * due in: that, and the order of the list, is the whole lifecycle. */
-enum {
-    TCALL_GOING_ = 1,    /* towards the run of the tool */
-    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
-    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
-    TCALL_FAILED_ = 8,
-    TCALL_DONE_ = 16,
-    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
-
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
-    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
-    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
-    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
-    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
-    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
-    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
-};
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* The states that each stage is due in. */
-static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, when) TCALL_##when##_,
-    TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-};
-
-/* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *first,
-                               const tcall_hook *second)
-{
-    if (first->stage != second->stage)
-        return first->stage < second->stage;
-    if (tcall_due_[first->stage] & TCALL_LATE_)
-        return first->priority < second->priority;
-    return first->priority > second->priority;
-}
-
-/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
- * Equal ones keep the order of the tables. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
-    return r;
-}
-
-/* Bytes of the order of a tool's hooks. */
-static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
-{
-    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
-    return tcall_round_up_(count * sizeof(const tcall_hook *));
-}
-
-/* Orders the hooks of the registry and of one tool, which may be NULL. The
- * room of a row that was used before is used again. */
-static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Checks the hooks of a tool and puts them in order with the registry's. */
+/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
-    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (!tc->orders) { /* the start has failed: it only has to be counted */
-        tcall_lasts_(tc, tcall_order_size_(tc, tool));
-        return r;
-    }
-    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
 }
-
-/* The same for the registry. Rows have orders of their own only where a tool
- * has hooks, or may come with some. */
-static int tcall_desc_hooks_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (r < 0)
-        return r;
-    if (rows) {
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
-}
-
-#else
-
-/* Without hooks there is nothing to order: a table of them is a fault. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return TCALL_OK;
-}
-
-static int tcall_desc_hooks_(tcall *tc)
-{
-    (void)tc;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ---- the registry ---- */
 
@@ -15828,7 +15981,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_desc_check_(tc);
     if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
     }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
@@ -15851,7 +16004,8 @@ TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) /* it is read as a value, to be checked */
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
             return room + 4 * bytes;
     return room;
 }
@@ -16036,36 +16190,35 @@ enum {
 
 /* Words that say nothing about what is wanted, by their first letter. Words
  * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char *const tcall_stop_words_[26] = {
+static const char tcall_stop_words_[] =
     "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at",
-    "based be because been before being best between both but by",
-    "can could",
-    "d did do does doing don done during",
-    "e each etc every",
-    "finally first following for from furthermore",
-    "g give given good great",
-    "had has have having he hello help her here hey hi him his how",
-    "i if im in into is it its ive",
-    "just",
-    "kindly know",
-    "lastly let lets like ll look looking",
-    "m make may me might mine more moreover most must my",
-    "need needs next no nor not now",
-    "of ok okay once only or other our",
-    "per please",
-    "",
-    "re regarding related",
-    "s same second shall she should so some someone something soon such sure",
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
     "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too",
-    "us use used using",
-    "ve very via",
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
     "want wants was way ways we well were what when where which who whom whose "
-    "why will with would",
-    "",
-    "yes you your",
-    ""};
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
 
 /* ---- characters */
 
@@ -16529,7 +16682,8 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     const char *list;
     if (!tcall_is_letter_(*words->word))
         return false;
-    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
         size_t length = strcspn(list, " ");
         if (length == words->length && memcmp(list, words->word, length) == 0)
             return true;
@@ -17074,10 +17228,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TITLE_] = tool->title;
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters != NULL;
+        words->json = tool->parameters.text != NULL;
         words->shape = tool->shape;
     }
 }
@@ -17622,8 +17776,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);
@@ -18003,7 +18157,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -18019,18 +18173,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
- * room: bytes that the checked text may take, its NUL included. */
+/* Reads a text in the free part of the block: checked text at its end, where it
+ * mostly stays, in front of that the frames, both of use until the block is.
+ * Returns the machine's error. room: bytes that the checked text may take, its
+ * NUL included. */
 static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);
 }
@@ -18094,7 +18249,8 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -18115,7 +18271,7 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;
@@ -18167,13 +18323,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18187,13 +18343,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -18352,7 +18508,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 
@@ -18404,6 +18561,26 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
 /* ==========================================================================
  * >>context
  */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
 
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
@@ -18613,25 +18790,6 @@ int32_t tcall_time_left(const tcall_ctx *cx)
     return left > 0 ? left : 0;
 }
 
-/* Returns why the tool must not run now or go on, or TCALL_OK. */
-TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
-{
-    if (cx->stop < 0)
-        return cx->stop;
-    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
-}
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
-};
-
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -18648,36 +18806,6 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
     cx->wanted = 0;
-}
-
-/* True once the tool has run well, or for the last time, or something stands in
- * its place: what is written is the output. */
-TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
-{
-    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->run_step == TCALL_RUN_DID_;
-}
-
-/* Lets a hook wait after the run: the output lies in the block meanwhile.
- * Returns TCALL_E_AGAIN, or why it may not wait. */
-TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
-{
-    tcall_str text = tcall_output(cx);
-    int end = tcall_must_end_(cx);
-    if (r != TCALL_E_AGAIN)
-        return TCALL_E_USAGE;
-    if (end < 0)
-        return end;
-    if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
-    cx->output_held = true;
-    return r;
 }
 
 /* Adds an entry to the history for what is about to be replaced. */
@@ -18763,15 +18891,6 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
@@ -18793,9 +18912,6 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 }
 
 /* ---- what becomes of the call ---- */
-
-/* Bytes of a tool's reason that are kept. */
-#define TCALL_REASON_ 128
 
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
@@ -18826,58 +18942,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     if (cx->state != TCALL_FAILED_ && !cx->settled)
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
-}
-
-/* Notes what failed, and where. What was noted of the same error stays: it is
- * passed on from the tool to the hooks around it. */
-TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
-{
-    tcall_failure *failure = &cx->failure;
-    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
-        return;
-    failure->error = error;
-    failure->stage = cx->stage;
-    failure->attempt = cx->attempt;
-    failure->ran = cx->result.ran;
-}
-
-/* Makes the call fail; the first failure counts. */
-TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
-{
-    tcall_note_failure_(cx, error);
-    if (error < 0)
-        cx->state = TCALL_FAILED_;
-}
-
-/* Copies the tool's words of why it failed, before the output is taken back:
- * to memory that all attempts share. Without it the error's code must do. */
-TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
-{
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
-        return;
-    if (text.len > TCALL_REASON_)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
-    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
-}
-
-/* True for the two errors that ask for tcall_invoke once more. */
-TCALL_SHARED_ bool tcall_waits_(int r)
-{
-    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
-}
-
-/* Returns how a hook or the tool ended: with an error, whatever it returned,
- * when it required a service that is missing. */
-TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
-{
-    if (cx->service_missing)
-        r = TCALL_E_SERVICE;
-    cx->service_missing = false;
-    return r > 0 ? TCALL_OK : r;
 }
 
 /* ==========================================================================
@@ -18912,17 +18976,6 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* Values that are nested deeper are left out. */
 #define TCALL_EXAMPLE_DEPTH_ 3
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ static void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -18941,143 +18994,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
                               tcall_slice_(room, value.len));
     }
     tcall_write_text(out, member.at ? ", ...): " : "): ");
-}
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
-    tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
 }
 
 /* Writes a number near the bounds of a node, 1 without any. */
@@ -19157,7 +19073,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     desc.object = desc.for_c = true;
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     return (!shape || desc.target.out) &&
            tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
@@ -19199,8 +19115,9 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (tool->shape)
         tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
     else
-        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
-                                  TCALL_EXAMPLE_DEPTH_);
+        tool->parameters.reader->example(
+            &args, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
     if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
         return 0;
@@ -19259,7 +19176,8 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->args.at, &call->fault[i], true);
     }
 }
 
@@ -19376,11 +19294,128 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 }
 
 /* ==========================================================================
- * >>run: permission, approval, the tool itself
+ * >>invoke
  *
- * What the library does itself at the stages of a call, with or without hooks.
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
  */
 
+/* Returns why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_must_end_(const tcall_ctx *cx)
+{
+    if (cx->stop < 0)
+        return cx->stop;
+    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
+}
+
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
+/* ---- output ---- */
+
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+static bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+static int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
+    cx->output_held = true;
+    return r;
+}
+
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * TCALL_OK or, where there is less room than before, an error. */
+static int tcall_output_resume_(tcall_ctx *cx)
+{
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    return tcall_output_cut_(cx);
+}
+
+/* ---- failure ---- */
+
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+static void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
+}
+
+/* Makes the call fail; the first failure counts. */
+static void tcall_fail_(tcall_ctx *cx, int error)
+{
+    tcall_note_failure_(cx, error);
+    if (error < 0)
+        cx->state = TCALL_FAILED_;
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memmove(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
+}
+
+/* True for the two errors that ask for tcall_invoke once more. */
+static bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* Returns how a hook or the tool ended: with an error, whatever it returned,
+ * when it required a service that is missing. */
+static int tcall_outcome_(tcall_ctx *cx, int r)
+{
+    if (cx->service_missing)
+        r = TCALL_E_SERVICE;
+    cx->service_missing = false;
+    return r > 0 ? TCALL_OK : r;
+}
 /* ---- permission ---- */
 
 /* Writes a set of permissions: in words, or as the constants to write in C. */
@@ -19429,10 +19464,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Writes the same for the developer: which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
@@ -19446,11 +19479,9 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
     }
 }
 
-#endif
-
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[TCALL_REASON_];
@@ -19469,7 +19500,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 /* ---- approval ---- */
 
 /* Reports a verdict: once when it is asked for, once when it is there. */
-TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
     tcall_event event;
     bool asked = cx->approval_asked;
@@ -19486,7 +19517,7 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 
 /* True when the call needs approval: the tool or its author says so, what runs
  * is the work of a repair, or nobody has checked the arguments. */
-TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
+static bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
@@ -19499,7 +19530,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 }
 
 /* Asks desc.approve where it has to be asked. */
-TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
+static int tcall_consent_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
@@ -19556,7 +19587,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
-TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
+static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
@@ -19593,15 +19624,14 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
-    /* up to the end of the text that is shown */
-    size_t text = (size_t)(machine->text - tcall_block_gap_(block));
-    block->low += text + machine->is.size;
+    /* the text lies at the end, and stays there while it is shown */
+    tcall_block_take_(block, tcall_output(cx).len + 1);
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
+                     &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    block->low -= text + machine->is.size;
 }
 
 /* What this takes of the block is given back by its caller. */
@@ -19615,7 +19645,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    desc.target.rows = &tcall_schema_rows;
+    desc.target.rows = cx->call->tool->output.reader->rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
@@ -19630,13 +19660,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 
 /* Checks the output against tool->output, if it has that. What a hook answered
  * in place of the tool is its own. */
-TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = TCALL_OK;
-    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+    if (tool && tool->output.text &&
+        own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
@@ -19645,43 +19676,153 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     return r;
 }
 
-/* ==========================================================================
- * >>stages
- *
- * tcall_init has put the hooks in order, so a stage finds its hooks one after
- * the other, and what is left of a stage that waits is one number: the place
- * of the next hook.
- */
+/* ---- hooks ---- */
 
-#ifndef TOOLCALL_NO_HOOKS
+/* The states that each stage is due in. */
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* ---- the order of the hooks of a call ---- */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
 
-/* Chooses the order: a tool that has no hooks of its own shares the
- * registry's. */
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* The same for a table of hooks. */
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hooks, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
+            r = TCALL_E_TOOL;
+    return r;
+}
+
+/* Returns whether a hook runs before one that is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *hook,
+                               const tcall_hook *earlier)
+{
+    if (hook->stage != earlier->stage)
+        return hook->stage < earlier->stage;
+    if (tcall_due_[hook->stage] & TCALL_LATE_)
+        return hook->priority < earlier->priority;
+    return hook->priority > earlier->priority;
+}
+
+/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
+    }
+}
+
+/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
+ * The room of a row that was used before is used again. */
+static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
+                             tcall_order_ *order)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
+    return TCALL_OK;
+}
+
+/* Takes the orders of the rows: there are some only where a tool has hooks of
+ * its own, or may come with some. */
+static int tcall_orders_(tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (rows)
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    int r;
+    if (!tool) {
+        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+        return r < 0 ? r
+                     : tcall_worse_(tcall_orders_(tc),
+                                    tcall_order_make_(tc, NULL, &tc->order));
+    }
+    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count)
+        return r;
+    if (tc->orders)
+        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    /* the start has failed: it only has to be counted */
+    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
+                 sizeof(const tcall_hook *));
+    return TCALL_E_MEMORY;
+}
+
+/* Returns the hooks of a call: a tool that has none of its own shares those of
+ * the registry. */
+static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
 {
     const tcall *tc = cx->tc;
     const tcall_tool *tool = cx->call->tool;
-    cx->order = &tc->order;
-    if (tool && tool->hook_count && tc->orders)
-        cx->order = &tc->orders[tool - tc->desc.tools];
+    return tool && tool->hook_count && tc->orders
+               ? &tc->orders[tool - tc->desc.tools]
+               : &tc->order;
 }
 
-/* Moves *at past the hooks of earlier stages. */
-static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+/* Returns the hook of a stage at a place in the order, or after it, and moves
+ * the place there; NULL after the last of the stage. */
+static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
+                                          uint16_t *place)
 {
-    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
-        ++*at;
-}
-
-/* Returns the hook at a place where it belongs to the stage, else NULL. */
-static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
-                                        size_t place)
-{
-    const tcall_hook *hook =
-        place < cx->order->count ? cx->order->hooks[place] : NULL;
-    return hook && hook->stage == stage ? hook : NULL;
+    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook = NULL;
+    for (; *place < order->count; ++*place) {
+        hook = order->hooks[*place];
+        if (hook->stage >= stage)
+            return hook->stage == stage ? hook : NULL;
+    }
+    return NULL;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -19692,87 +19833,68 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-static bool tcall_releases_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ||
-           hook->stage == TCALL_DID_RELEASE_SEMAPHORE;
-}
-
-/* Returns the stage that acquires what a hook at a release stage releases. */
+/* Returns the stage that acquires what a hook releases, or -1. */
 static int tcall_acquired_at_(const tcall_hook *hook)
 {
-    return hook->stage == TCALL_DID_RELEASE_QUOTA
-               ? TCALL_WILL_ACQUIRE_QUOTA
-               : TCALL_WILL_ACQUIRE_SEMAPHORE;
+    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
+           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
+               ? TCALL_WILL_ACQUIRE_SEMAPHORE
+               : -1;
 }
 
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
  * that the given hook may release: the ones with the same user. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    bool releases = tcall_releases_(own);
+    int acquired = tcall_acquired_at_(own);
+    const tcall_order_ *order = tcall_order_of_(cx);
     uint32_t bits = 0, bit = 1;
-    uint16_t place;
-    for (place = 0; place < cx->order->count; place++) {
-        const tcall_hook *hook = cx->order->hooks[place];
+    uint16_t i;
+    for (i = 0; i < order->count; i++) {
+        const tcall_hook *hook = order->hooks[i];
         if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
             break;
         if (!tcall_acquires_(hook))
             continue;
-        if (releases ? hook->stage == tcall_acquired_at_(own) &&
-                           hook->user == own->user
-                     : hook == own)
+        if (hook == own || (hook->stage == acquired && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
     return bits;
 }
 
-/* Notes that a hook has acquired something; there are bits for 32 of them. */
+/* Notes what a hook has acquired, for which there are 32 bits, or that it has
+ * released the first of what it may. */
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    cx->held |= bits;
-    return bits ? TCALL_OK : TCALL_E_LIMIT;
-}
-
-/* Returns false when a hook has nothing to release: hooks with its user might
- * have acquired something, and none did. Each release takes one bit back. */
-static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
-{
-    uint32_t bits = tcall_holders_(cx, hook);
-    if (bits && !(cx->held & bits))
-        return false;
+    if (tcall_acquires_(hook)) {
+        cx->held |= bits;
+        return bits ? TCALL_OK : TCALL_E_LIMIT;
+    }
     bits &= cx->held;
     cx->held &= ~(bits & (0 - bits)); /* the lowest */
-    return true;
+    return TCALL_OK;
 }
 
 /* ---- one stage ---- */
 
-/* The hook's filter lets it run, and what it releases was acquired. */
+/* Returns whether the hook's filter lets it run, and what it releases was
+ * acquired, or could not be. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
+    uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
+    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    return !bits || cx->held & bits;
 }
 
-/* True for stages whose hooks no longer decide what becomes of the call. */
+/* Returns whether hooks of a stage no longer decide what becomes of the call.
+ */
 static bool tcall_only_told_(int stage)
 {
     return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
-}
-
-/* Reports a hook that failed and does not fail the call. */
-TCALL_NOINLINE_ static void tcall_tell_hook_(tcall_ctx *cx, int error)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.error = error;
-    event.text = tcall_str_of(cx->hook->name);
-    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
 }
 
 /* Says how a hook ended: whether it may wait, and who failed. */
@@ -19784,7 +19906,12 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_hook_(cx, r);
+        tcall_event event;
+        memset(&event, 0, sizeof event);
+        event.call = cx->call;
+        event.error = r;
+        event.text = tcall_str_of(hook->name);
+        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -19800,30 +19927,50 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
+    if (r == TCALL_OK &&
+        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
+                               : tcall_acquired_at_(hook) >= 0))
         r = tcall_hold_(cx, hook);
     return r;
 }
 
-/* Runs the hooks of a stage from place *at on; returns their first error. One
- * that waits is the next again. An error, or an answer, ends the stage, unless
- * it is one of those that see every call. */
-static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
+/* Runs the hooks of a stage from a place on; returns their first error.
+ * One that waits is the next again. An error, or an answer, ends the stage,
+ * unless it is one of those that see every call. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    bool all = stage >= TCALL_ON_ERROR;
     cx->stage = (uint8_t)stage;
-    tcall_hook_seek_(cx, stage, at);
-    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+    while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
+           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (r < 0 || (cx->state != state && !all))
-            break;
+        if (r >= 0)
+            ++*place;
     }
     cx->stage = outer;
     return r;
+}
+
+/* Runs the hooks from the stage at hand up to another one, but for those around
+ * the run. Returns TCALL_OK, or why to wait. */
+static int tcall_hooks_pass_(tcall_ctx *cx, int last)
+{
+    uint32_t hooked = tcall_order_of_(cx)->stages;
+    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
+    for (; cx->stage <= last; cx->stage++) {
+        int r = TCALL_OK;
+        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
+            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        if (cx->stage == last)
+            break;
+    }
+    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -19931,10 +20078,11 @@ static int tcall_attempt_(tcall_ctx *cx)
 static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
 {
     const tcall_hook *hook;
-    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-    do
-        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
-    while (hook && !tcall_hook_due_(cx, hook));
+    do {
+        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+        if (hook)
+            cx->next_around++;
+    } while (hook && !tcall_hook_due_(cx, hook));
     return hook;
 }
 
@@ -19985,33 +20133,299 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-/* Runs the hooks of the stage at hand; with those around it, the tool. */
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+
+/* ---- the way of a call ---- */
+
+void tcall_cancel(tcall_call *call, int error)
 {
-    if (cx->stage == TCALL_AROUND_EXECUTE)
-        return tcall_around_(cx);
-    if (!(cx->order->stages >> cx->stage & 1))
-        return TCALL_OK;
-    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (call)
+        call->cx.stop = error;
 }
 
-#else
-
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* Replays the stage of approval in the middle of a run. */
+int tcall_approval(tcall_ctx *cx)
 {
-    (void)cx;
+    uint16_t place = 0;
+    int r = TCALL_OK;
+    if (!cx->call)
+        return TCALL_E_USAGE;
+    cx->approval_wanted = true;
+    if (cx->hooks)
+        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+/* Completes the result: nobody changes it from here on. */
+static int tcall_settle_(tcall_ctx *cx)
 {
-    (void)cx;
+    cx->finished = tcall_now_(cx->tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    else /* what a hook said, and did not return */
+        memset(&cx->failure, 0, sizeof cx->failure);
+    cx->result.error = cx->failure.error;
+    cx->result.output = tcall_output(cx);
+    cx->settled = true;
     return TCALL_OK;
 }
 
-#endif
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
+    cx->started = tcall_now_(tc);
+    cx->hooks = tc->ready ? tc->desc.stages : NULL;
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
+    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, call->breaker(cx, true));
+}
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const tcall_failure *failure = &cx->failure;
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
+    tcall_writer out;
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_write_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
+{
+    if (tcall_is_heard_(cx->tc))
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+}
+
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
+/* Reports the end; listeners see a call that is complete. */
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    call->error = cx->result.error;
+    if (call->breaker)
+        call->breaker(cx, false);
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+    cx->state = TCALL_DONE_;
+    cx->end = NULL;
+    if (call->error < 0)
+        tcall_tell_error_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return TCALL_OK;
+}
+
+/* Returns why the arguments were refused, or TCALL_OK. */
+static int tcall_checked_(tcall_ctx *cx)
+{
+    return cx->call->error;
+}
+
+/* Runs the tool, inside of the hooks around it. */
+static int tcall_make_(tcall_ctx *cx)
+{
+    if (cx->hooks)
+        return cx->hooks->around(cx);
+    cx->attempt = 1;
+    return tcall_run_(cx);
+}
+
+/* What the library does itself, after the hooks of a stage: where it is due. */
+static const struct tcall_own_ {
+    uint8_t stage, due;
+    int (*run)(tcall_ctx *cx);
+} tcall_own_[] = {
+    {TCALL_WILL_AUTHORIZE, TCALL_GOING_, tcall_authorize_},
+    {TCALL_WILL_CHECK_CONSENT, TCALL_GOING_, tcall_consent_},
+    {TCALL_WILL_VALIDATE_INPUT, TCALL_GOING_, tcall_checked_},
+    {TCALL_AROUND_EXECUTE, TCALL_GOING_, tcall_make_},
+    {TCALL_WILL_VALIDATE_OUTPUT, TCALL_WELL_, tcall_check_output_},
+    {TCALL_ON_ERROR, TCALL_ALWAYS_, tcall_settle_},
+    {TCALL_WILL_FINALIZE, TCALL_ALWAYS_, tcall_finish_}};
+
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    const struct tcall_own_ *own = tcall_own_;
+    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+        int r = TCALL_OK;
+        if (own->stage < cx->stage)
+            continue;
+        if (cx->hooks)
+            r = cx->hooks->pass(cx, own->stage);
+        if (r == TCALL_OK && own->due & cx->state) {
+            cx->stage = own->stage;
+            r = own->run(cx);
+        }
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        cx->stage = (uint8_t)(own->stage + 1);
+    }
+    return TCALL_OK;
+}
+
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    cx->asks = r == TCALL_E_APPROVAL;
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r = tcall_output_resume_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+}
+
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_ctx *cx = &call->cx;
+    int r;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->output_held)
+        tcall_output_again_(cx);
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return call->error;
+    tcall_await_(cx, r);
+    tcall_output_clear_(cx);
+    return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall *outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+}
+
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out, tcall_call *call)
+{
+    size_t high = tc->block.high, mark = 0;
+    tcall_call *own = NULL;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    if (!call)
+        mark = tcall_block_mark_(&tc->block);
+    if (mark)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+    if (!call) {
+        tcall_block_release_(&tc->block, mark);
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        return TCALL_E_MEMORY;
+    }
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_let_go_(tc, own);
+        tcall_block_release_(&tc->block, mark);
+    }
+    return r;
+}
 
 /* ==========================================================================
- * >>hash
+ * >>records
  */
 
 /* Rotates to the left. */
@@ -20302,9 +20716,9 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[4] = (char)tool->idempotent;
     flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters);
-    hash += 3 * tcall_hash_source_(tc, tool->output);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+    hash += tcall_hash_source_(tc, tool->parameters.text);
+    hash += 3 * tcall_hash_source_(tc, tool->output.text);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
 }
 
 /* ---- calls ---- */
@@ -20378,464 +20792,7 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
-/* ==========================================================================
- * >>loops
- */
-
-/* A call in the memory of the loop breaker. Calls are compared by their hash,
- * with that of their turn, so nothing of them has to be kept, and those of
- * other turns are never met again. */
-typedef struct tcall_looped_ {
-    uint64_t call, tool;
-    bool answered; /* by a result from before */
-} tcall_looped_;
-
-/* Fails the call and tells the model how to get out. */
-static int tcall_loop_(tcall_ctx *cx, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 0);
-    cx->result.suggestion = "do something else, or ask the user";
-    return TCALL_E_LOOP;
-}
-
-/* True when the call would be the third of its kind in a row, or the third in
- * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
-{
-    return recent[1] == call &&
-           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
-}
-
-static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
-{
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
-            return true;
-    return false;
-}
-
-/* Answers or stops a call that repeats others. */
-int tcall_loops_begin_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
-    tcall_looped_ *here;
-    if (call->loops && call->loops != loops)
-        return TCALL_OK; /* the agent's own is at work */
-    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
-        return TCALL_E_MEMORY;
-    here->call += turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
-    if (here->tool == loops->refused && loops->refusals >= 2 &&
-        (loops->denied || call->error < 0))
-        return tcall_loop_(cx, "refused again and again");
-    if (call->tool && call->tool->allow_repeat)
-        return TCALL_OK;
-    if (tcall_loops_again_(loops->recent, here->call))
-        return tcall_loop_(cx, "the same calls come again and again");
-    memmove(loops->recent + 1, loops->recent,
-            sizeof loops->recent - sizeof *loops->recent);
-    loops->recent[0] = here->call;
-    here->answered = tcall_loops_did_(loops, here->call);
-    return here->answered
-               ? tcall_respond(cx,
-                               tcall_str_of("Made before in this turn, and "
-                                            "nothing has changed since: use "
-                                            "that result."))
-               : TCALL_OK;
-}
-
-/* Counts how often in a row the tool was refused. */
-static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
-                               uint64_t tool)
-{
-    bool denied = cx->failure.error == TCALL_E_DENIED,
-         same = loops->refused == tool;
-    if (cx->failure.error == TCALL_E_LOOP)
-        return;
-    if (denied || cx->call->error < 0) {
-        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
-        loops->refused = tool;
-        loops->denied = denied;
-    } else if (same) {
-        loops->refusals = 0;
-    }
-}
-
-/* Notes what came of a call, and forgets results that it may have changed. */
-int tcall_loops_end_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_tool *tool = cx->call->tool;
-    const tcall_looped_ *here =
-        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
-    if (cx->call->loops && cx->call->loops != loops)
-        return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
-    loops->count = kept;
-    if (!here || !here->tool)
-        return TCALL_OK;
-    tcall_loops_count_(cx, loops, here->tool);
-    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
-        tool->allow_repeat)
-        return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
-    return TCALL_OK;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    if (call)
-        call->cx.stop = error;
-}
-
-/* Replays the stage of approval in the middle of a run. */
-int tcall_approval(tcall_ctx *cx)
-{
-    uint16_t next_hook = cx->next_hook;
-    uint8_t stage = cx->stage;
-    int r;
-    if (!cx->call)
-        return TCALL_E_USAGE;
-    cx->approval_wanted = true;
-    cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->next_hook = 0;
-    r = tcall_run_hooks_(cx);
-    cx->stage = stage;
-    cx->next_hook = next_hook;
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-/* Completes the result: nobody changes it from here on. */
-static void tcall_settle_(tcall_ctx *cx)
-{
-    if (!cx->settled) {
-        cx->finished = tcall_now_(cx->tc);
-        if (cx->state == TCALL_FAILED_)
-            tcall_write_failure_(cx);
-        else /* what a hook said, and did not return */
-            memset(&cx->failure, 0, sizeof cx->failure);
-        cx->result.error = cx->failure.error;
-    }
-    cx->settled = true;
-    cx->result.output = tcall_output(cx);
-}
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* Does what the library does itself at a stage, after its hooks. */
-static int tcall_built_in_(tcall_ctx *cx)
-{
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
-    default: return TCALL_OK;
-    }
-}
-
-/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
- * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    /* Stages without hooks and without work of our own are passed over. */
-    int stage = cx->stage;
-    uint32_t busy = (cx->order->stages | own) >> stage;
-    for (; busy; stage++, busy >>= 1) {
-        int due = tcall_due_[stage], r;
-        if (!(busy & 1) || !(due & cx->state))
-            continue;
-        cx->stage = (uint8_t)stage;
-        if (stage >= TCALL_WILL_AUDIT)
-            tcall_settle_(cx);
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-#else
-
-/* Returns TCALL_OK when the call may run, or why not or not yet. */
-static int tcall_permit_(tcall_ctx *cx)
-{
-    int r = tcall_authorize_(cx);
-    if (r == TCALL_OK)
-        r = tcall_consent_(cx);
-    return r == TCALL_OK ? cx->call->error : r;
-}
-
-/* Without hooks there is only what the library does itself. Returns TCALL_OK at
- * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->state != TCALL_GOING_)
-        return TCALL_OK;
-    if (cx->stage < TCALL_AROUND_EXECUTE)
-        r = tcall_permit_(cx);
-    if (r == TCALL_OK) {
-        cx->stage = TCALL_AROUND_EXECUTE;
-        cx->attempt = 1;
-        r = tcall_run_(cx);
-    }
-    if (r == TCALL_OK)
-        r = tcall_check_output_(cx);
-    if (tcall_waits_(r))
-        return r;
-    tcall_fail_(cx, r);
-    return TCALL_OK;
-}
-
-#endif
-
-/* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
-{
-    tcall_writer out;
-    tcall_writer_init(&out, NULL, 0);
-    tcall_cancel(call, TCALL_E_CANCELLED);
-    tcall_invoke(call->cx.tc, call, &out);
-}
-
-/* Sets up the context. A registry that cannot be used fails the call here, so
- * that even then there is a result to read. */
-TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
-    cx->started = tcall_now_(tc);
-    tcall_order_begin_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    tcall_fail_(cx, tcall_usable_(tc));
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
-#endif
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-#define TCALL_ERROR_TEXT_ 288
-
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
-}
-
-#else
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
-#endif
-
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
-/* Writes the result and reports the end; listeners see a call that is complete.
- */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    tcall_settle_(cx);
-    call->error = cx->result.error;
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops)
-        tcall_loops_end_(cx, call->loops);
-#endif
-    if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
-    cx->state = TCALL_DONE_;
-    cx->end = NULL;
-    if (call->error < 0)
-        tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
-}
-
-/* Completes what the call waits for. */
-static void tcall_await_(tcall_ctx *cx, int r)
-{
-    cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
-        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
-        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
-}
-
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r = tcall_output_resume_(cx);
-    if (!cx->settled)
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-}
-
-/* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer start = *out; /* what a failure goes back to */
-    tcall_ctx *cx = &call->cx;
-    int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    cx->out = out;
-    cx->out_start = &start;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    if (cx->output_held)
-        tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
-        tcall_fail_(cx, tcall_must_end_(cx));
-    r = tcall_walk_(cx);
-    if (r == TCALL_OK)
-        return tcall_finish_(cx);
-    tcall_await_(cx, r);
-    tcall_output_clear_(cx);
-    return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
-        return TCALL_E_USAGE;
-    call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
-}
-
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
-static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
-                                                 : (uint32_t)TCALL_EXECUTE_MS);
-    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
-        tcall_wait wait = call->cx.wait;
-        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
-        if (wait.ms)
-            d->wait(d->user, &wait);
-        r = tcall_invoke(tc, call, out);
-    }
-    if (!tcall_waits_(r))
-        return r;
-    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-    return tcall_invoke(tc, call, out);
-}
-
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out, tcall_call *call)
-{
-    size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
-    int r = tcall_usable_(tc);
-    if (r < 0)
-        return r;
-    if (!call)
-        mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call) {
-        tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
-        return TCALL_E_MEMORY;
-    }
-    memset(call, 0, sizeof *call);
-    call->name = name;
-    call->arguments = arguments;
-    tcall_hydrate(tc, call);
-    r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
-        tcall_block_release_(&tc->block, mark);
-    }
-    return r;
-}
-
-/* ==========================================================================
- * >>records
- */
+/* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
 TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
@@ -21025,8 +20982,6 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
 /* ==========================================================================
  * >>hooks
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* ---- rate, limit, time-out ---- */
 
@@ -21466,7 +21421,126 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-#endif
+/* ---- loops ---- */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* Breaks the loops of an agent's calls. */
+TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
+{
+    tcall_loops *loops = cx->call->loops;
+    return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
+}
 
 /* ==========================================================================
  * >>strict
@@ -21487,14 +21561,14 @@ typedef struct tcall_strict_budget_ {
  * or NULL: there is a text. */
 TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
 {
-    return tool->provider_schema ? NULL : tool->shape;
+    return tool->provider_schema.text ? NULL : tool->shape;
 }
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
@@ -22174,27 +22248,46 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
-typedef struct tcall_forms_ {
-    const char *user, *image, *text, *call, *result;
-    const char *failure;   /* a result that is an error */
-    const char *reasoning; /* NULL: items that are never written */
-    const char *data;      /* a reasoning that is no words */
+enum {
+    TCALL_FORM_CALL_,
+    TCALL_FORM_RESULT_,
+    TCALL_FORM_TEXT_,
+    TCALL_FORM_USER_,
+    TCALL_FORM_REASONING_, /* "": items that are never written */
+    TCALL_FORM_FAILURE_,   /* a result that is an error */
+    TCALL_FORM_DATA_,      /* a reasoning that is no words */
+    TCALL_FORM_IMAGE_,
     /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; NULL: each is a message. */
-    const char *next_image, *next_user;
-} tcall_forms_;
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
 
-static const char *tcall_form_of_(const tcall_forms_ *forms,
-                                  const tcall_item *item)
+/* The forms of a format; the frequent ones come first. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, next_image, next_user)                             \
+    static const char me[] =                                                  \
+        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
+             "\0" data "\0" image "\0" next_image "\0" next_user;
+
+static unsigned tcall_form_kind_(const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER: return forms->user;
-    case TCALL_ITEM_IMAGE: return forms->image;
-    case TCALL_ITEM_TEXT: return forms->text;
-    case TCALL_ITEM_CALL: return forms->call;
-    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
-    default: return item->raw ? forms->data : forms->reasoning;
+    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
+    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
+    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
+    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
+    case TCALL_ITEM_RESULT:
+        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
+    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
     }
+}
+
+/* Returns the form that an item is written in, or NULL. */
+static const char *tcall_form_of_(const char *forms, const tcall_item *item)
+{
+    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    return *form ? form : NULL;
 }
 
 /* What of the item goes into a hole. A call whose arguments are no object was
@@ -22452,7 +22545,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms)
+                                      const char *forms)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
@@ -22467,8 +22560,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms,
-                                      const char *const roles[2])
+                                      const char *forms, const char *roles)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
@@ -22483,7 +22575,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, roles[side > 1], NULL);
+            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
@@ -22591,7 +22683,7 @@ static void tcall_message_reasoning_(tcall_message_ *message,
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const tcall_forms_ *forms)
+                                const char *forms)
 {
     tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
@@ -22605,10 +22697,12 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
     if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = item->kind == TCALL_ITEM_USER ? forms->next_user
-                                             : forms->next_image;
+        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
+                                     ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_);
     tcall_write_form_(out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+    if (item->kind == TCALL_ITEM_IMAGE &&
+        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
 }
 
@@ -22622,7 +22716,7 @@ static const char tcall_no_answer_[] =
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
-                                         const tcall_forms_ *forms,
+                                         const char *forms,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
@@ -22767,59 +22861,62 @@ static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
 
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
-typedef struct tcall_tool_form_ {
-    const char *list, *tool, *schema, *tool_end, *list_end;
-    bool say_strict; /* where a tool is not strict, that has to be said */
-} tcall_tool_form_;
+enum {
+    TCALL_TOOL_FORM_LIST_,
+    TCALL_TOOL_FORM_TOOL_,
+    TCALL_TOOL_FORM_SCHEMA_,
+    TCALL_TOOL_FORM_END_,
+    TCALL_TOOL_FORM_LIST_END_,
+    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
+                                 * be said */
+};
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              tcall_sent_tools_ *tools,
-                                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void
+tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, form->schema);
+    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
     if (!strict)
         tcall_write_tool_schema_(out, tool);
     strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || form->say_strict)
+    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, form->tool_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
 /* Writes the tools of a request. Returns false if there are none. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_tool_form_ *form)
+                                      const char *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_form_(out, form->list, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
         tcall_write_tool_(out, &tools, form);
         tcall_write_part_end_(out);
     }
-    tcall_write_text(out, form->list_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
     return true;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
-static const tcall_tool_form_ tcall_function_tools_ = {
-    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
-    false};
+static const char tcall_function_tools_[] =
+    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -25649,19 +25746,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-static const tcall_forms_ tcall_openai_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}",
-    NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-    "{'type':'text','text':%t}"};
+TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'image_url','image_url':"
+             "{'url':'data:%y;base64,%b'}}",
+             "",
+             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
+             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+             "{'type':'text','text':%t}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -25673,8 +25767,8 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
-    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
@@ -25794,8 +25888,8 @@ static const tcall_word tcall_anthropic_types_[] = {
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-static const tcall_forms_ tcall_anthropic_forms_ = {
-    "{'type':'text','text':%t}",
+TCALL_FORMS_(
+    tcall_anthropic_forms_, "{'type':'text','text':%t}",
     "{'type':'image','source':{'type':'base64','media_type':'%y',"
     "'data':'%b'}}",
     "{'type':'text','text':%t}",
@@ -25803,15 +25897,13 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}",
-    NULL,
-    NULL};
+    "{'type':'redacted_thinking','data':%t}", "", "")
 
-static const char *const tcall_anthropic_roles_[2] = {
-    "{'role':'assistant','content':[", "{'role':'user','content':["};
+static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
+                                             "{'role':'user','content':[";
 
-static const tcall_tool_form_ tcall_anthropic_tools_ = {
-    "'tools':[", "{", "input_schema", "}", "]", false};
+static const char tcall_anthropic_tools_[] =
+    "'tools':[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -25819,16 +25911,16 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
-        "'tool_choice':{'type':'any'",
-        "'tool_choice':{'type':'tool','name':%n"};
+    static const char forms[] = "'tool_choice':{'type':'auto'\0"
+                                "'tool_choice':{'type':'none'\0"
+                                "'tool_choice':{'type':'any'\0"
+                                "'tool_choice':{'type':'tool','name':%n";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
     if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[choice], request->choice_name);
+    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
     if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
@@ -25850,10 +25942,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
         tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -25931,17 +26023,12 @@ static const tcall_word tcall_ollama_types_[] = {
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-static const tcall_forms_ tcall_ollama_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':'','images':['%b']}",
-    NULL,
-    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':'','images':['%b']}", "",
+             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -25950,8 +26037,8 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
@@ -26098,23 +26185,19 @@ static const tcall_word tcall_responses_types_[] = {
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+             "'image_url':'data:%y;base64,%b'}]}",
+             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
+             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
+             "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26126,9 +26209,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
@@ -26260,41 +26343,35 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-static const tcall_forms_ tcall_gemini_forms_ = {
-    "{'text':%t<,'thoughtSignature':%s>}",
+TCALL_FORMS_(
+    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}",
-    NULL,
-    NULL,
-    NULL};
+    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
 
-static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
-                                                   "{'role':'user','parts':["};
+static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
+                                          "{'role':'user','parts':[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const tcall_tool_form_ tcall_gemini_tools_ = {
-    "'tools':[{'functionDeclarations':[",
-    "{",
-    "parametersJsonSchema",
-    "}",
-    "]}]",
-    false};
+static const char tcall_gemini_tools_[] =
+    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+    static const char forms[] =
+        "\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
         "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}"};
+        "'allowedFunctionNames':[%n]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, forms[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(forms, request->choice),
+                           request->choice_name);
 }
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
@@ -26305,13 +26382,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_form_(out, "'contents':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
         tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
                            request->system);
-    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
@@ -26447,39 +26524,40 @@ static const tcall_word tcall_interactions_types_[] = {
 };
 
 /* A thought is its signature; what it says of itself may be empty. */
-static const tcall_forms_ tcall_interactions_forms_ = {
-    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-    "'data':'%b'}]}",
-    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-    "'is_error':true}",
-    "{'type':'thought'<,'signature':%s>"
-    "<,'summary':[{'type':'text','text':%t}]>}",
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_interactions_forms_,
+             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+             "'data':'%b'}]}",
+             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+             "'is_error':true}",
+             "{'type':'thought'<,'signature':%s>"
+             "<,'summary':[{'type':'text','text':%t}]>}",
+             "", "", "")
 
-static const tcall_tool_form_ tcall_interactions_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+static const char tcall_interactions_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
                                        const tcall_chat_request *request,
                                        bool tools)
 {
-    static const char *const choices[] = {
-        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    static const char choices[] =
+        "\0"
+        "'tool_choice':'none'\0"
+        "'tool_choice':'any'\0"
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
     tcall_write_form_(out, "'generation_config':{", NULL);
     if (chosen)
-        tcall_write_named_(out, choices[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(choices, request->choice),
+                           request->choice_name);
     if (request->max_tokens > 0)
         tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     tcall_write_text(out, "}");
@@ -26495,10 +26573,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
-        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
     tcall_interactions_config_(out, request, tools);
     tcall_write_flag_(out, "store", false);
     tcall_write_flag_(out, "stream", request->stream);
@@ -26685,24 +26763,25 @@ static int tcall_server_write_(const tcall_provider *provider,
 
 /* A row of one of the tables: the function that writes its requests, and the
  * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix, \
-                      reasoning, member, strict, quirks, turns)       \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                 \
-        #name,                                                        \
-        url,                                                          \
-        path,                                                         \
-        NULL,                                                         \
-        header,                                                       \
-        prefix,                                                       \
-        {NULL, NULL},                                                 \
-        write,                                                        \
-        &tcall_##format##_answer_,                                    \
-        tcall_##format##_stops_,                                      \
-        tcall_##format##_types_,                                      \
-        reasoning,                                                    \
-        strict,                                                       \
-        quirks,                                                       \
-        member,                                                       \
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
+                      reasoning, member, strict, quirks, turns)           \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
+        tcall_##name##_place_,                                            \
+        tcall_##name##_place_ + sizeof #name,                             \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                \
+        NULL,                                                             \
+        header,                                                           \
+        prefix,                                                           \
+        {NULL, NULL},                                                     \
+        write,                                                            \
+        &tcall_##format##_answer_,                                        \
+        tcall_##format##_stops_,                                          \
+        tcall_##format##_types_,                                          \
+        reasoning,                                                        \
+        strict,                                                           \
+        quirks,                                                           \
+        member,                                                           \
         turns};
 #define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
@@ -27201,7 +27280,10 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        if (!agent->desc.allow_repeat) {
+            call->loops = &agent->loops;
+            call->breaker = tcall_breaker_;
+        }
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -29267,13 +29349,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
     const tcall_tool *tool = mcp->tool;
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
     if (shape) {
         tcall_write_shape(&mcp->out, shape);
         return;
     }
     if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)

@@ -1,7 +1,6 @@
 #pragma once
 #include "agent_desc.h"
-#include "invoke.h"
-#include "loops.h"
+#include "hooks.h"
 #include "answer.h"
 
 /* ==========================================================================

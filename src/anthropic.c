@@ -85,8 +85,8 @@ static const tcall_word tcall_anthropic_types_[] = {
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-static const tcall_forms_ tcall_anthropic_forms_ = {
-    "{'type':'text','text':%t}",
+TCALL_FORMS_(
+    tcall_anthropic_forms_, "{'type':'text','text':%t}",
     "{'type':'image','source':{'type':'base64','media_type':'%y',"
     "'data':'%b'}}",
     "{'type':'text','text':%t}",
@@ -94,15 +94,13 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}",
-    NULL,
-    NULL};
+    "{'type':'redacted_thinking','data':%t}", "", "")
 
-static const char *const tcall_anthropic_roles_[2] = {
-    "{'role':'assistant','content':[", "{'role':'user','content':["};
+static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
+                                             "{'role':'user','content':[";
 
-static const tcall_tool_form_ tcall_anthropic_tools_ = {
-    "'tools':[", "{", "input_schema", "}", "]", false};
+static const char tcall_anthropic_tools_[] =
+    "'tools':[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -110,16 +108,16 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
-        "'tool_choice':{'type':'any'",
-        "'tool_choice':{'type':'tool','name':%n"};
+    static const char forms[] = "'tool_choice':{'type':'auto'\0"
+                                "'tool_choice':{'type':'none'\0"
+                                "'tool_choice':{'type':'any'\0"
+                                "'tool_choice':{'type':'tool','name':%n";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
     if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[choice], request->choice_name);
+    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
     if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
@@ -141,10 +139,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
         tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);

@@ -4,7 +4,6 @@
 #include "machine.c"
 #include "say.c"
 #include "registry.c"
-#include "rows.c"
 
 /* ==========================================================================
  * >>call
@@ -109,7 +108,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -125,18 +124,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
- * room: bytes that the checked text may take, its NUL included. */
+/* Reads a text in the free part of the block: checked text at its end, where it
+ * mostly stays, in front of that the frames, both of use until the block is.
+ * Returns the machine's error. room: bytes that the checked text may take, its
+ * NUL included. */
 static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
     return tcall_machine_init(machine, desc);
 }
@@ -200,7 +200,8 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -221,7 +222,7 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;
@@ -273,13 +274,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -293,13 +294,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -458,7 +459,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 

@@ -276,7 +276,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -1123,8 +1124,8 @@ int tcall_machine_end(tcall_machine *machine)
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;

@@ -56,7 +56,6 @@
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request

@@ -55,17 +55,12 @@ static const tcall_word tcall_ollama_types_[] = {
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-static const tcall_forms_ tcall_ollama_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':'','images':['%b']}",
-    NULL,
-    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':'','images':['%b']}", "",
+             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -74,8 +69,8 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);

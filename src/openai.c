@@ -125,19 +125,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-static const tcall_forms_ tcall_openai_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}",
-    NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-    "{'type':'text','text':%t}"};
+TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'image_url','image_url':"
+             "{'url':'data:%y;base64,%b'}}",
+             "",
+             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
+             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+             "{'type':'text','text':%t}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -149,8 +146,8 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
-    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");

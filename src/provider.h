@@ -49,7 +49,7 @@ typedef struct tcall_chat_request {
      * for: what is sent again then costs less. */
     bool cache_prompt;
     /* Further members of the body, the JSON text of an object; NULL: none.
-     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * {"temperature":0.2} or TCALL_TEXT({"reasoning_effort" : "none"}). Limits
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */

@@ -117,23 +117,19 @@ static const tcall_word tcall_responses_types_[] = {
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+             "'image_url':'data:%y;base64,%b'}]}",
+             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
+             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
+             "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -145,9 +141,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",

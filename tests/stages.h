@@ -163,10 +163,10 @@ static inline void prepare(void)
     set_hook(&hooks[n++], TCALL_DID_RELEASE_SEMAPHORE, release, &semaphore);
     set_hook(&hooks[n++], TCALL_AROUND_EXECUTE, retry, NULL);
     tools[0].name = "work";
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "properties" : {"n" : {"type" : "integer", "maximum" : 9}}
-    });
+    }));
     tools[0].run = tool_run;
     tools[0].permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
@@ -177,6 +177,7 @@ static inline void prepare(void)
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
+    desc.stages = &tcall_stages;
     desc.on_event = note;
     desc.approve = approve;
     desc.now_ms = now;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, PICK. */
+/* Needs: AGENT, PICK. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"
@@ -54,7 +54,7 @@ static void complete(tcall *tc, tcall_agent_desc *desc)
     tcall_desc d;
     tool.name = "f";
     tool.description = "Does it.";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = run;
     tool.permissions = TCALL_READ;
     memset(&d, 0, sizeof d);

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, RETRY, REASONING. */
+/* Needs: AGENT, RETRY, REASONING. */
 /* What a user adds to requests: members of the body, headers, and limits; and
  * what is refused before anything is sent. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: SHAPES SCHEMA PATTERN INT64. */
+/* Needs: PATTERN, INT64. */
 /* The machine: what it accepts, writes, stores, coerces and notes, in pieces of
  * any length and in memories of any size. */
 #ifdef TEST_LINKED
@@ -631,7 +631,7 @@ static void test_struct(void)
     CHECK(read_as(&target, "{\"days\":1,\"zzz\":2}", 0) == TCALL_E_INVALID);
     CHECK(fault(0, TCALL_ON_OTHERS_, 10) && fault(1, TCALL_ON_REQUIRED_, 0) &&
           machine.faults[1].count == 0 &&
-          machine.faults[1].object == &all_shape);
+          machine.faults[1].shape == &all_shape);
 }
 
 /* Holes: one is filled with a shape, one with a schema. */

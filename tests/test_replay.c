@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, LENIENT, REASONING, STREAM.
+/* Needs: AGENT, LENIENT, REASONING, STREAM.
  */
 /* What goes back to the provider: calls as they were understood, names and ids
  * that it takes, and each request begins with the one before it. */
@@ -80,7 +80,7 @@ static void begin(const tcall_provider *provider, size_t size)
     memset(&agent_desc, 0, sizeof agent_desc);
     tools[0].name = "f";
     tools[0].description = "Does it.";
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = run;
     tools[0].permissions = TCALL_READ;
     desc.block = block;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, RETRY, REASONING, STREAM, EVENTS. */
+/* Needs: AGENT, RETRY, REASONING, STREAM, EVENTS. */
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
@@ -158,7 +158,7 @@ static void begin(const exchange *plan, bool stream)
     memset(tools, 0, sizeof tools);
     tools[0].name = "add";
     tools[0].description = "Add.";
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = add;
     tools[0].permissions = TCALL_WRITE;
     memset(&d, 0, sizeof d);

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS. */
+/* Needs: AGENT. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"
@@ -40,8 +40,9 @@ static void start(machine *m, size_t size)
     memset(m, 0xA5, sizeof *m);
     tool.name = "fire";
     tool.description = "Fires";
-    tool.parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    tool.parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"n\"],"
+                             "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
     tool.run = fire;
     tool.permissions = TCALL_ACTUATE;
     tool.confirm = true;

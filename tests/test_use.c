@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT, REASONING. */
 /* Another provider, model or path between turns: the conversation goes on. */
 #include "canned.h"
 #include "check.h"

@@ -1,4 +1,3 @@
-/* Needs: SCHEMA. */
 /* Values are text, in which getters decode strings where they lie: whatever was
  * decoded, in whatever order, every getter, writer and hash says the same. */
 #include "check.h"

@@ -225,7 +225,7 @@ static inline void described(const tcall_tool *tools, size_t count)
         tcall_json schema, p;
         PART(words(tools[i].description) >= 10 &&
              words(tools[i].description) <= 40);
-        strcpy(text, tools[i].parameters);
+        strcpy(text, tools[i].parameters.text);
         PART(tcall_json_parse(&schema, text, strlen(text), NULL) == TCALL_OK);
         p = tcall_json_first(tcall_json_get(schema, "properties"));
         for (; p.at; p = tcall_json_next(p)) {

@@ -62,8 +62,9 @@ static inline const tcall_tool *turn_tools(void)
 
     t[0].name = "fire";
     t[0].description = "Fire.";
-    t[0].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    t[0].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"n\"],"
+                             "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
     t[0].run = fire;
     t[0].permissions = TCALL_READ;
     return t;

@@ -91,7 +91,7 @@ int main(int argc, char **argv)
         snprintf(names[i], sizeof names[i], "t%zu", i);
         tools[i].name = names[i];
         tools[i].description = "Does something useful with a device at home.";
-        tools[i].parameters = TCALL_JSON({
+        tools[i].parameters = tcall_schema_text_of(TCALL_TEXT({
             "type" : "object",
             "required" : [ "room", "level" ],
             "properties" : {
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
                 }
             },
             "additionalProperties" : false
-        });
+        }));
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }

@@ -38,7 +38,8 @@ int main(int argc, char **argv)
         snprintf(names[i], sizeof names[i], "tool_%05u", (unsigned)i);
         tools[i].name = names[i];
         tools[i].description = "A tool.";
-        tools[i].parameters = TCALL_JSON({"type" : "object"});
+        tools[i].parameters =
+            tcall_schema_text_of(TCALL_TEXT({"type" : "object"}));
         tools[i].permissions = TCALL_READ;
         tools[i].run = run;
     }

@@ -26,7 +26,7 @@ static int nothing(tcall_ctx *cx, void *user)
 
 static const tcall_tool tools[] = {{
     .name = "run",
-    .parameters = "{\"type\":\"object\"}",
+    .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
     .run = run,
     .permissions = TCALL_READ,
 }};
@@ -62,6 +62,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "hooks") == 0) {
         desc.hooks = hooks;
         desc.hook_count = TCALL_ARRAY_LEN(hooks);
+        desc.stages = &tcall_stages;
     }
     if (tcall_init(&tc, &desc) < 0)
         return 1;

@@ -125,9 +125,10 @@ int main(int argc, char **argv)
         tools[i].description = "A tool.";
         tools[i].permissions = TCALL_READ;
         tools[i].run = run;
-        tools[i].parameters = strcmp(tools[i].name, argv[2]) == 0
-                                  ? schema
-                                  : TCALL_JSON({"type" : "object"});
+        tools[i].parameters =
+            tcall_schema_text_of(strcmp(tools[i].name, argv[2]) == 0
+                                     ? schema
+                                     : TCALL_TEXT({"type" : "object"}));
     }
     tcall_writer_init(&report, faults, sizeof faults);
     desc.report = &report;

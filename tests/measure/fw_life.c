@@ -51,11 +51,12 @@ int main(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_writer out;
 
     checked[0] = tools[0];
-    checked[0].output = "{\"type\":\"string\"}";
+    checked[0].output = tcall_schema_text_of("{\"type\":\"string\"}");
     if (tcall_init(&tc, &desc) < 0)
         return 1;
     tcall_writer_init(&out, result, sizeof result);
