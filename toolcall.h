@@ -418,7 +418,21 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
  * What the user does not ask for is recognised all the same, and told to
  * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
  */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
 
 typedef struct tcall_syntax_ tcall_syntax_;
 
@@ -1319,18 +1333,10 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens
  *
- * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
- * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
- * defined, for jsmn.h too.
+ * For whoever wants the tokens of jsmn, in programs with TOOLCALL_JSMN.
  */
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
 
 /* Makes jsmn's tokens of a value, of which no string was decoded yet: the
  * offsets in them count from value.at. Returns how many there are;
@@ -1366,6 +1372,8 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(ONEOF, "oneOf", '[')                       \
     X(NOT, "not", 's')                           \
     X(IF, "if", 's')                             \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
     X(CONTAINS, "contains", 's')                 \
     X(DEPENDENT, "dependentSchemas", '{')        \
     X(PROPERTIES, "properties", '{')             \
@@ -1395,15 +1403,13 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(NEEDED, "dependentRequired", '{')          \
     /* what has no row of its own */             \
     X(TYPE, "type", '*')                         \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
     X(DEPENDENCIES, "dependencies", '{')         \
     X(EXTRA, "additionalItems", 's')             \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
     X(OLD_ID, "id", '*')                         \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -1442,34 +1448,30 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, dependentSchemas: a node and its name; one of allOf,
- * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
- * bytes. */
+/* One schema of a keyword. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* or the text, where it begins in the schema's */
+    const char *name; /* its quote in the schema's text; of one without a name
+                       * where it begins there */
     tcall_node node;
 } tcall_member;
 
-/* One of patternProperties, or the pattern of a string. */
+/* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
     uint32_t count, states;
-    tcall_node node;
 } tcall_match;
 
 /* One keyword of a schema. 8 bytes. */
 typedef struct tcall_row {
     uint8_t on;     /* TCALL_ON_... */
     uint8_t flags;  /* TCALL_ROW_... */
-    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    uint16_t count; /* of members or names; SMALL: the bound */
     union {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
-        const tcall_node *node;
-        const tcall_node *const *nodes; /* if, then, else, or NULL */
-        const tcall_member *members;
-        const tcall_match *match;
+        const tcall_member *members; /* schemas; $ref: the one it leads to */
+        const tcall_match *match;    /* pattern */
     } of;
 } tcall_row;
 
@@ -5580,6 +5582,138 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     s->user = user;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* ---- a text that jsmn has tokenised ----
+ *
+ * jsmn lets pass what JSON does not allow between two tokens, and within them.
+ * So each gap is held against what the links of the tokens make of it: the
+ * brackets that close, then a comma, a colon, or nothing.
+ */
+
+/* A text, and how far its user was told of it. */
+typedef struct tcall_tokens_ {
+    tcall_syntax_ *s;
+    const jsmntok_t *tok;
+    const char *text, *at, *end;
+    int open;   /* the innermost object or array, -1: none */
+    bool named; /* a name was told: its value follows */
+} tcall_tokens_;
+
+/* Eats white space, and this character. Returns whether it came. */
+static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+{
+    while (t->at < t->end && tcall_is_space_(*t->at))
+        t->at++;
+    return t->at < t->end && *t->at++ == c;
+}
+
+/* Closes the innermost object or array. */
+static bool tcall_tokens_close_(tcall_tokens_ *t)
+{
+    const jsmntok_t *tok = t->tok;
+    int parent;
+    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
+        return false;
+    parent = tok[t->open].parent;
+    if (parent >= 0 && tok[parent].type == JSMN_STRING)
+        parent = tok[parent].parent; /* it was the value of this name */
+    t->open = parent;
+    tcall_syntax_close_(t->s, t->at - 1);
+    return !t->s->error;
+}
+
+/* Eats what must stand in front of a token, up to its beginning. */
+static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
+{
+    int parent = t->tok[i].parent;
+    if (t->named)
+        return parent == i - 1 && tcall_tokens_eat_(t, ':');
+    while (t->open != parent)
+        if (!tcall_tokens_close_(t))
+            return false;
+    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
+}
+
+/* Tells of a string with these quotes: mostly all of it at once. */
+static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
+                                        const char *to)
+{
+    tcall_syntax_ *s = t->s;
+    const char *text = from + 1;
+    t->named = s->object && !t->named;
+    if (tcall_plain_(text, to) != to) {
+        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
+                        : tcall_syntax_value_(s, from, t->end);
+        while (from <= to && !s->error)
+            from = tcall_syntax_turn_(s, from, t->end);
+        return from;
+    }
+    s->from = from;
+    s->wide = false;
+    if (t->named) {
+        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
+        return to + 1;
+    }
+    TCALL_USER_(s, begin)(s, '"');
+    if (to > text)
+        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_value_ends_(s, to + 1);
+    return to + 1;
+}
+
+/* Tells of a name, of a value that is no container, or that one opens. */
+static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
+{
+    const jsmntok_t *tok = &t->tok[i];
+    const char *from = t->text + tok->start, *to = t->text + tok->end;
+    bool string = tok->type == JSMN_STRING;
+    from -= string;
+    while (t->at < from && tcall_is_space_(*t->at))
+        t->at++;
+    if (t->at != from || (t->s->object && !t->named && !string))
+        return false;
+    if (string) {
+        to++;
+        t->at = tcall_tokens_string_(t, from, to - 1);
+    } else {
+        if (tok->type != JSMN_PRIMITIVE) {
+            to = from + 1;
+            t->open = i;
+        }
+        t->named = false;
+        t->at = tcall_syntax_value_(t->s, from, t->end);
+    }
+    return t->at == to && !t->s->error;
+}
+
+/* Tells all of a text to the user, who has just begun and asks for all. Returns
+ * whether it went well: else the text is no JSON, or the user found an error,
+ * and may have been told a part. */
+TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
+                                        const jsmntok_t *tok, int count)
+{
+    tcall_tokens_ t;
+    int i;
+    t.s = s;
+    t.tok = tok;
+    t.text = t.at = text.ptr;
+    t.end = text.ptr + text.len;
+    t.open = -1;
+    t.named = false;
+    for (i = 0; i < count; i++)
+        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
+            return false;
+    while (t.open >= 0)
+        if (t.named || !tcall_tokens_close_(&t))
+            return false;
+    while (t.at < t.end && tcall_is_space_(*t.at))
+        t.at++;
+    return t.at == t.end && s->state == TCALL_AT_DONE_;
+}
+
+#endif
+
 /* ---- a user that hears nothing ---- */
 
 static tcall_ask_ tcall_syntax_skip_(tcall_syntax_ *s, char first)
@@ -7405,6 +7539,16 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row;
 }
 
+/* Returns the pattern of a row; those of patternProperties follow its members.
+ */
+TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
+{
+    return row->on == TCALL_ON_PATTERN_
+               ? row->of.match
+               : (const tcall_match *)(const void *)(row->of.members +
+                                                     row->count);
+}
+
 /* ---- members ---- */
 
 #define TCALL_NO_MEMBER_ 0xFFFF
@@ -8584,6 +8728,50 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
@@ -9354,9 +9542,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     int error;
     size_t at;
     *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    error = tcall_machine_end(machine);
+    error = tcall_machine_read_(machine, desc, text);
     if (!tcall_is_slip_(error))
         return error;
     at = machine->at;
@@ -11975,15 +12161,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -12006,7 +12192,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -12028,9 +12214,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -12063,11 +12251,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -12086,7 +12275,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12102,7 +12291,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12173,7 +12362,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -12499,8 +12688,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */
@@ -12889,53 +13078,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -13055,32 +13209,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -13116,19 +13270,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -13175,38 +13319,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -13596,7 +13720,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -13662,8 +13787,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -13711,14 +13837,11 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
         if (mark->span == TCALL_OPEN_ && !c->out->reason)
@@ -13734,12 +13857,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -13843,17 +13969,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 
@@ -14143,6 +14264,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -15581,8 +15704,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -18173,12 +18294,11 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its end, where it
- * mostly stays, in front of that the frames, both of use until the block is.
- * Returns the machine's error. room: bytes that the checked text may take, its
- * NUL included. */
-static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
-                                  tcall_machine_desc *desc, size_t room)
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
+ * room: bytes that the checked text may take, its NUL included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
@@ -18187,7 +18307,6 @@ static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
     desc->size = room;
     desc->arena = gap;
     desc->arena_size = size - room;
-    return tcall_machine_init(machine, desc);
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
@@ -18206,9 +18325,8 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_machine_desc *desc,
                                         tcall_str text)
 {
-    tcall_arguments_begin_(block, machine, desc, text.len + 1);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -18228,8 +18346,9 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_arguments_begin_(block, machine, desc,
+    tcall_arguments_begin_(block, desc,
                            text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_machine_init(machine, desc);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
     tcall_arguments_room_(block, machine);
     return r;

@@ -71,8 +71,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
