@@ -43,6 +43,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
+        s->from = at;
         TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
@@ -199,11 +200,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 ||
+        (--s->within == 0 && !s->halves && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    if (half == 0xD800) {
+    s->odd |= half == 0xD800 || half == 0xDC00;
+    if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
@@ -238,6 +241,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
+    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -245,6 +249,9 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
         state = next;
     }
     s->within = state;
+    len += (size_t)(at - from);
+    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
+    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -276,6 +283,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
+        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -288,7 +296,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && *at == '\n';
+        s->halt = s->lines && (*at == '\n' || *at == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
@@ -363,7 +371,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
 /* Ends the text; a number at the root ends only here. Returns the error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
