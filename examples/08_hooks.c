@@ -46,7 +46,8 @@ int main(void)
     tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
                                   .tool_count = 1, .allow = TCALL_READ,
                                   .hooks = hooks,
-                                  .hook_count = TCALL_ARRAY_LEN(hooks)});
+                                  .hook_count = TCALL_ARRAY_LEN(hooks),
+                                  .stages = &tcall_stages});
     for (int i = 0; i < 3; i++) {
         tcall_writer out;
         tcall_writer_init(&out, result, sizeof result);

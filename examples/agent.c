@@ -189,6 +189,7 @@ static bool start_tools(session *s)
     d.report = &faults;
     d.hooks = hooks;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(hooks);
+    d.stages = &tcall_stages;
     d.user = s;
     return tcall_init(&s->tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);

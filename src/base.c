@@ -50,11 +50,6 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -67,7 +62,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)

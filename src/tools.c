@@ -317,10 +317,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
     TCALL_REFUSE_(&review, tool->strict,
                   "strict was left out by TOOLCALL_NO_STRICT");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, tool->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -359,10 +357,8 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, desc->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
+                  "hooks need stages: set it to &tcall_stages");
 #ifdef TOOLCALL_NO_EVENTS
     TCALL_REFUSE_(&review, desc->on_event != NULL,
                   "on_event was left out by TOOLCALL_NO_EVENTS");

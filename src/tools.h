@@ -13,6 +13,7 @@
  * the row is zero, and zero is always the careful choice.
  */
 
+typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
 
@@ -138,11 +139,14 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 /* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
- * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere.
- * All zero: there is none. */
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
 typedef struct tcall_schema_text {
     const char *text;                          /* ends with NUL */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -188,10 +192,10 @@ typedef struct tcall_tool {
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
 #define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
     {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL}, {NULL, NULL},             \
-            {NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0, 0,     \
-            false, false, confirm, false, false, false, false, false, 0, 0, 0, \
-            NULL                                                               \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
@@ -199,9 +203,15 @@ typedef struct tcall_tool {
 /* The schemas of a row: raw JSON in C source, without backslashes; a text that
  * stands elsewhere; that of a tool that takes no arguments. */
 #define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
-#define TCALL_SCHEMA_TEXT(text)    \
-    {                              \
-        text, &tcall_schema_reader \
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -278,6 +288,15 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Who calls hooks: &tcall_stages. */
+typedef struct tcall_stages_ {
+    /* private */
+    int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
+    int (*pass)(tcall_ctx *cx, int last);
+    int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
+    int (*around)(tcall_ctx *cx);
+} tcall_stages_;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -309,6 +328,8 @@ typedef struct tcall_desc {
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
     const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
+    const tcall_stages_ *stages; /* &tcall_stages, where there are hooks of the
+                                  * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
@@ -328,7 +349,7 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-typedef struct tcall {
+struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
@@ -336,7 +357,7 @@ typedef struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const struct tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
@@ -348,7 +369,7 @@ typedef struct tcall {
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
-} tcall;
+};
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each

@@ -453,6 +453,7 @@ static void read_descs(conversation *c, tcall_json in)
     desc->now_ms = canned_now;
     desc->hooks = &c->inject;
     desc->hook_count = 1;
+    desc->stages = &tcall_stages;
     desc->report = &c->report.out;
     desc->user = c;
     agent->tc = &c->tc;

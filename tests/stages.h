@@ -177,6 +177,7 @@ static inline void prepare(void)
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
+    desc.stages = &tcall_stages;
     desc.on_event = note;
     desc.approve = approve;
     desc.now_ms = now;

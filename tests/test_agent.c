@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS. */
+/* Needs: AGENT. */
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED
@@ -161,6 +161,7 @@ static int begin(tcall *tc, tcall_agent *a, script *s,
     d.allow = TCALL_READ;
     d.hooks = hooks;
     d.hook_count = hook_count;
+    d.stages = &tcall_stages;
     memset(s, 0, sizeof *s);
     s->answers = answers;
     s->status = 200;
@@ -559,7 +560,6 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int held;
 
-#ifndef TOOLCALL_NO_HOOKS
 static int hold(tcall_ctx *cx, void *user)
 {
     (void)user;
@@ -570,7 +570,6 @@ static int hold(tcall_ctx *cx, void *user)
 static const tcall_hook holding[] = {
     {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
     {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
-#endif
 
 #define SLOW(id, n) CALL(id, "{\\\"a\\\":" n ",\\\"b\\\":0}")
 static const char *const slow_first[] = {
@@ -584,10 +583,8 @@ static int begin_slowly(tcall *tc, tcall_agent *a, script *s,
                         const char *const *answers, int parallel, size_t size)
 {
     int r;
-#ifndef TOOLCALL_NO_HOOKS
     hooks = holding;
     hook_count = 2;
-#endif
     r = begin(tc, a, s, answers, size);
     hooks = NULL;
     hook_count = 0;

@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
 #ifdef TEST_LINKED
@@ -152,6 +152,7 @@ static void restart(const char *const *answers, int parallel)
     d.allow = TCALL_EVERYTHING;
     d.hooks = more_hooks ? more_hooks : with_ledger;
     d.hook_count = more_hooks ? more_count : TCALL_ARRAY_LEN(with_ledger);
+    d.stages = &tcall_stages;
     d.on_event = note;
     memset(&ad, 0, sizeof ad);
     ad.allow_repeat = true;

@@ -1,4 +1,4 @@
-/* Needs: REPORT, HOOKS, STRICT, EVENTS. */
+/* Needs: REPORT, STRICT, EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"
@@ -13,13 +13,11 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return tcall_write_text(w, "done");
 }
 
-#ifndef TOOLCALL_NO_HOOKS
 static int hook_run(tcall_ctx *cx, void *user)
 {
     (void)cx, (void)user;
     return TCALL_OK;
 }
-#endif
 
 /* A row and a registry that work; each test spoils something. */
 static tcall_tool tool;
@@ -37,6 +35,7 @@ static void prepare(void)
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_WRITE;
     desc.report = &faults;
     memset(report, 0, sizeof report);
@@ -134,7 +133,6 @@ static void test_registry(void)
 
 static void test_hooks(void)
 {
-#ifndef TOOLCALL_NO_HOOKS
     tcall_hook hook = {"limit", TCALL_STAGE_COUNT, 0, hook_run, NULL, NULL};
     prepare();
     desc.hooks = &hook;
@@ -150,14 +148,13 @@ static void test_hooks(void)
     tool.hook_count = 1;
     REFUSED("set_led: hook limit: run is missing: name the function to "
             "call\n");
-#else
-    static const tcall_hook hook = {"limit", 0, 0, NULL, NULL, NULL};
     prepare();
+    desc.stages = NULL;
     desc.hooks = tool.hooks = &hook;
     desc.hook_count = tool.hook_count = 1;
-    REFUSED("tcall_desc: hooks were left out by TOOLCALL_NO_HOOKS\n"
-            "set_led: hooks were left out by TOOLCALL_NO_HOOKS\n");
-#endif
+    REFUSED("tcall_desc: hooks need stages: set it to &tcall_stages\n"
+            "set_led: hooks need tcall_desc.stages: set it to "
+            "&tcall_stages\n");
 }
 
 /* Everything that takes a tcall, with one that cannot be used. */

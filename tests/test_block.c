@@ -325,6 +325,7 @@ static void describe(tcall_desc *d)
     d->lazy_schemas = has(LAZY);
     d->hooks = has(WAITS) ? hooks : NULL;
     d->hook_count = has(WAITS) ? 1 : 0;
+    d->stages = &tcall_stages;
     d->repair = has(REPAIR) ? repair : NULL;
     d->on_event = hear;
     d->now_ms = now;
@@ -565,6 +566,7 @@ static void test_refused(void)
     d.lazy_schemas = true;
     d.tool_count = 1;
     d.hook_count = 1;
+    d.stages = &tcall_stages;
     CHECK(tcall_need(&d, 100) == 0);
     CHECK(tcall_agent_need(&d, &desc, 100) == 0);
 }

@@ -1,4 +1,4 @@
-/* Needs: HOOKS, REPAIR, LENIENT, SENTENCES. */
+/* Needs: REPAIR, LENIENT, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
  * was taken is given back. */
@@ -168,6 +168,7 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     desc->allow = TCALL_EVERYTHING;
     desc->hooks = hooks;
     desc->hook_count = TCALL_ARRAY_LEN(hooks);
+    desc->stages = &tcall_stages;
     desc->repair = repair;
 }
 

@@ -1,4 +1,4 @@
-/* Needs: HOOKS, SENTENCES, EVENTS. */
+/* Needs: SENTENCES, EVENTS. */
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED
@@ -47,7 +47,7 @@ static void test_services(void)
     desc.hook_count = 2;
     scope = TCALL_SCOPE_CALL;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
-    desc.hook_count = 1; /* it was of that call only */
+    desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
     desc.hook_count = 2;
     scope = TCALL_SCOPE_SESSION;
@@ -56,13 +56,13 @@ static void test_services(void)
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
-    desc.hook_count = 2; /* added again it is there once */
+    desc.hook_count = 2;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     CHECK(session.services == &bound && !bound.next);
     desc.hook_count = 1;
     tcall_unbind_service(&session, &bound);
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
-    desc.hook_count = 2; /* that of a call is the call's own */
+    desc.hook_count = 2;
     scope = TCALL_SCOPE_CALL;
     bound.next = (tcall_service *)&got;
     CHECK(once("{}") == TCALL_OK && got == &session_service);

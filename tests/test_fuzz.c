@@ -784,6 +784,7 @@ static int begin_life(void)
     d.allow = TCALL_READ | TCALL_WRITE | TCALL_ACTUATE;
     d.lazy_schemas = once_in(2);
     d.hook_count = choose_hooks();
+    d.stages = &tcall_stages;
     d.hooks = d.hook_count ? hooks : NULL;
     d.approve = once_in(4) ? NULL : approve;
     d.repair = once_in(2) ? repair : NULL;

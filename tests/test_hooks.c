@@ -1,4 +1,4 @@
-/* Needs: HOOKS, LENIENT, SENTENCES, EVENTS. */
+/* Needs: LENIENT, SENTENCES, EVENTS. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -74,6 +74,7 @@ static void start(const tcall_hook *hooks, size_t n, unsigned permission)
     desc.allow = (uint8_t)permission;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
+    desc.stages = &tcall_stages;
     desc.now_ms = now;
     runs = failures = 0;
     now_ms = 1000;

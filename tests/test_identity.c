@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* A call is itself, whatever id its provider gave it: verdicts name it and what
  * a person saw, and conversations that were saved before this was so, see
  * tests/saved, are loaded with nothing in them that would run by itself. */
@@ -92,6 +92,7 @@ static void start(const tcall_provider *provider, int parallel)
     desc.on_event = note;
     desc.hooks = by_approve ? NULL : hooks;
     desc.hook_count = by_approve ? 0 : TCALL_ARRAY_LEN(hooks);
+    desc.stages = &tcall_stages;
     desc.approve = by_approve ? approve : NULL;
     memset(trail, 0, sizeof trail);
     memset(asked, 0, sizeof asked);

@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Calls from inside: what hooks, tools, listeners and the others that the
  * library calls may call themselves, and what they may answer. */
 #include "canned.h"
@@ -53,6 +53,7 @@ static void prepare(void)
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = TOOLS;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_READ | TCALL_ACTUATE;
     desc.now_ms = clock_ms;
     agent_desc.tc = &tc;

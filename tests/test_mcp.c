@@ -776,9 +776,6 @@ static void test_permissions(void)
 /* X(NAME, expression): each function that takes a context, and what is true of
  * its answer where there is no registry: it works, or says TCALL_E_USAGE, or
  * gives what its contract gives where there is nothing. */
-#ifdef TOOLCALL_NO_HOOKS
-#define tcall_next(cx) TCALL_E_USAGE /* there is none: the list stays whole */
-#endif
 #define CONTEXT_FUNCTIONS(X)                                                  \
     X(tcall_emit, (tcall_emit(cx, text), true))                               \
     X(tcall_progress, (tcall_progress(cx, text), true))                       \

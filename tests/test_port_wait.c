@@ -179,6 +179,7 @@ static bool setup(bool secure, uint32_t max_ms)
     d.allow = TCALL_READ;
     d.hooks = hooks;
     d.hook_count = 1;
+    d.stages = &tcall_stages;
     d.approve = approve;
     tools[0].confirm = world.place == IN_VERDICT;
     snprintf(url, sizeof url, "http%s://%s:%u", secure ? "s" : "",

@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Has it run? What is said of a call whose tool has run and that failed after
  * it, what an agent does when the model makes it again, and what nobody reads:
  * secrets that a hook injected. */
@@ -100,6 +100,7 @@ static void prepare(void)
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 2;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_READ | TCALL_ACTUATE;
     desc.now_ms = clock_ms;
     agent_desc.tc = &tc;

@@ -1,4 +1,4 @@
-/* Needs: REPORT, HOOKS, EVENTS. */
+/* Needs: REPORT, EVENTS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* Needs: AGENT, HOOKS. */
+/* Needs: AGENT. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"

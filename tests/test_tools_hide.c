@@ -47,6 +47,7 @@ static const char *seen(const char *said)
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = TCALL_ARRAY_LEN(hooks);
+    desc.stages = &tcall_stages;
     memset(block, 0, sizeof block);
     memset(result, 0, sizeof result);
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);

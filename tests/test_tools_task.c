@@ -383,6 +383,7 @@ static void no_model(void)
          says("\"code\":\"LLM_ASSIST_REQUIRED\""));
     t.hooks = hooks;
     t.hook_count = 1;
+    t.stages = &tcall_stages;
     start_tools(&t);
     PART(call_tool("task", "{\"prompt\":\"do it\"}", NULL) == TCALL_OK &&
          strcmp(result, "do it") == 0);

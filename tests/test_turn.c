@@ -1,4 +1,4 @@
-/* Needs: LENIENT, AGENT, HOOKS, EVENTS. */
+/* Needs: LENIENT, AGENT, EVENTS. */
 /* The turn of an agent as an object: its number, its events, its limits, and
  * plans, in which nothing runs. */
 #include "canned.h"
@@ -58,6 +58,7 @@ static void start(const char *const *answers, const tcall_hook *hooks,
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = hook_count;
+    desc.stages = &tcall_stages;
     desc.on_event = note;
     made.tc = &tc;
     made.provider = &tcall_openai;

@@ -361,6 +361,7 @@ static inline void start_in(const char *root, bool confirm)
     d.now_ms = now_ms;
     d.hooks = hooks;
     d.hook_count = hook_count;
+    d.stages = &tcall_stages;
     d.on_event = on_event;
     d.report = &faults;
     if (tcall_init(&tc, &d) != TCALL_OK) {

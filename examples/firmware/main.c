@@ -330,6 +330,7 @@ static int agent_init(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_agent_desc a = {
         .tc = &tc,

@@ -62,6 +62,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "hooks") == 0) {
         desc.hooks = hooks;
         desc.hook_count = TCALL_ARRAY_LEN(hooks);
+        desc.stages = &tcall_stages;
     }
     if (tcall_init(&tc, &desc) < 0)
         return 1;

@@ -109,6 +109,7 @@ int main(void)
 #ifdef USE_LEDGER
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
 #endif
     };
     tcall_agent_desc agent_desc = {

@@ -51,6 +51,7 @@ int main(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_writer out;
 

@@ -154,6 +154,7 @@ static void begin(const tcall_provider *provider, int how,
     if (how == LEDGER) {
         desc.hooks = hooks;
         desc.hook_count = TCALL_ARRAY_LEN(hooks);
+        desc.stages = &tcall_stages;
     } else {
         desc.approve = approve;
     }
