@@ -1,7 +1,7 @@
 #pragma once
 #include "agent.h"
 #include "hooks.c"
-#include "reader.c"
+#include "answer_items.c"
 #include "mend.c"
 #include "agent_desc.c"
 

@@ -124,12 +124,11 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its end, where it
- * mostly stays, in front of that the frames, both of use until the block is.
- * Returns the machine's error. room: bytes that the checked text may take, its
- * NUL included. */
-static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
-                                  tcall_machine_desc *desc, size_t room)
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
+ * room: bytes that the checked text may take, its NUL included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
@@ -138,7 +137,6 @@ static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
     desc->size = room;
     desc->arena = gap;
     desc->arena_size = size - room;
-    return tcall_machine_init(machine, desc);
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
@@ -157,9 +155,8 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_machine_desc *desc,
                                         tcall_str text)
 {
-    tcall_arguments_begin_(block, machine, desc, text.len + 1);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -179,8 +176,9 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_arguments_begin_(block, machine, desc,
+    tcall_arguments_begin_(block, desc,
                            text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_machine_init(machine, desc);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
     tcall_arguments_room_(block, machine);
     return r;

@@ -33,8 +33,8 @@
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the

@@ -1,6 +1,6 @@
 #pragma once
 #include "schemas.h"
-#include "scan.c"
+#include "json.c"
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
@@ -71,8 +71,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -113,7 +111,7 @@ static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(source.text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;

@@ -136,7 +136,7 @@ static void test_provider(void)
     tcall tc;
     complete(&tc, &desc);
     desc.provider = &other;
-    other.paths = NULL;
+    other.answer = NULL;
     refused(&desc, "provider is empty");
     other = tcall_openai;
     other.path = NULL;
