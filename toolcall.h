@@ -26,7 +26,8 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -2399,6 +2400,16 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2421,8 +2432,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2872,6 +2884,15 @@ struct tcall_call {
     bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
+};
+
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -18354,6 +18375,26 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
     return r;
 }
 
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
+}
+
 /* What the arguments may be, and where they go. */
 static int tcall_arguments_target_(tcall *tc, tcall_call *call,
                                    tcall_machine_desc *desc)
@@ -18361,7 +18402,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
@@ -18395,14 +18436,13 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -18411,8 +18451,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -26945,7 +26985,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -26955,8 +26996,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -26977,8 +27017,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -26995,7 +27036,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);
@@ -27306,7 +27347,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */

@@ -178,6 +178,7 @@ static bool start_tools(session *s)
         return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
+    d.lenient = &tcall_lenient;
     d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;

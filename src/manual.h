@@ -26,7 +26,8 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});

@@ -446,7 +446,7 @@ static void read_descs(conversation *c, tcall_json in)
     desc->block = malloc(desc->block_size);
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
     desc->roles = roles(c, tcall_json_get(in, "roles"));
-    desc->strict_json = desc->strict_types = strict;
+    desc->lenient = strict ? NULL : &tcall_lenient;
     desc->approve = c->approve.at ? approve : NULL;
     desc->repair = c->repair.at ? repair : NULL;
     desc->on_event = on_event;

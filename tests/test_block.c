@@ -457,6 +457,7 @@ static outcome run(size_t size)
     round_at = retried = 0;
     describe(&d);
     d.block = page_end - size;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     did.error = tcall_init(&tc, &d);
     if (did.error == TCALL_OK) {

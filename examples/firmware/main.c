@@ -321,6 +321,7 @@ static int turn(const char *text)
 static int agent_init(void)
 {
     const tcall_desc d = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
