@@ -249,10 +249,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_TITLE_] = tool->title;
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters != NULL;
+        words->json = tool->parameters.text != NULL;
         words->shape = tool->shape;
     }
 }
@@ -771,8 +771,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);

@@ -22,14 +22,14 @@ typedef struct tcall_strict_budget_ {
  * or NULL: there is a text. */
 TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
 {
-    return tool->provider_schema ? NULL : tool->shape;
+    return tool->provider_schema.text ? NULL : tool->shape;
 }
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
