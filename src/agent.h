@@ -1,7 +1,7 @@
 #pragma once
 #include "agent_desc.h"
 #include "hooks.h"
-#include "reader.h"
+#include "answer.h"
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport

@@ -1,7 +1,7 @@
 #pragma once
 #include "agent.h"
 #include "hooks.c"
-#include "reader.c"
+#include "answer_items.c"
 #include "mend.c"
 #include "agent_desc.c"
 
@@ -135,7 +135,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */

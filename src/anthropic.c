@@ -1,6 +1,6 @@
 #pragma once
 #include "anthropic.h"
-#include "frames.c"
+#include "answer_feed.c"
 
 /* ==========================================================================
  * >>anthropic
@@ -9,47 +9,56 @@
  * stand before it or after it.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, 0, 0, "message")                                                  \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+static const tcall_wire tcall_anthropic_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+static const tcall_wire tcall_anthropic_message_[] = {
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_fault_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_delta_[] = {
+    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE_END};
+
+/* Redacted thinking is data. */
+static const tcall_wire tcall_anthropic_block_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_block_each_ = {
+    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_anthropic_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
+    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
+    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
+    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_anthropic_block_each_),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_answer_ = {
+    NULL, tcall_anthropic_members_, 0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -148,7 +157,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     "",
     {"anthropic-version", "2023-06-01"},
     tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
+    &tcall_anthropic_answer_,
     tcall_anthropic_stops_,
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */

@@ -1,7 +1,7 @@
 #pragma once
 #include "context.h"
 #include "call.c"
-#include "scan.c"
+#include "json.c"
 #include "mask.c"
 #include "wait.c"
 
@@ -116,7 +116,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
-        r = tcall_scan_whole_(metadata);
+        r = tcall_json_check(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);

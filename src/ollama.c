@@ -1,6 +1,6 @@
 #pragma once
 #include "ollama.h"
-#include "frames.c"
+#include "answer_feed.c"
 
 /* ==========================================================================
  * >>ollama
@@ -8,24 +8,38 @@
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+static const tcall_wire tcall_ollama_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+static const tcall_wire tcall_ollama_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_ollama_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_members_[] = {
+    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
+    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
+                                                0, 0};
 
 static const tcall_word tcall_ollama_stops_[] = {
     {"stop", TCALL_STOP_END},
@@ -77,7 +91,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
+                                                 &tcall_ollama_answer_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_TEXT,

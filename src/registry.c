@@ -51,7 +51,7 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     judged.which = which;
     memset(schema, 0, sizeof *schema);
     if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source.text);
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */

@@ -156,6 +156,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \

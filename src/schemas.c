@@ -1,6 +1,6 @@
 #pragma once
 #include "schemas.h"
-#include "scan.c"
+#include "json.c"
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
@@ -71,8 +71,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -89,31 +87,63 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
 static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -269,12 +299,16 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_end_, &tcall_schema_rows,
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL};
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
     return source;
 }
 

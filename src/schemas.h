@@ -18,9 +18,9 @@ struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 const char *text);
+                 tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
-    int (*compile)(tcall_schema *schema, tcall_str text, void *mem,
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault, bool remedy);
@@ -31,4 +31,6 @@ struct tcall_schema_reader_ {
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif

@@ -177,7 +177,7 @@ static int tcall_server_write_(const tcall_provider *provider,
         prefix,                                                           \
         {NULL, NULL},                                                     \
         write,                                                            \
-        &tcall_##format##_paths_,                                         \
+        &tcall_##format##_answer_,                                        \
         tcall_##format##_stops_,                                          \
         tcall_##format##_types_,                                          \
         reasoning,                                                        \

@@ -139,11 +139,14 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 /* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
- * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere.
- * All zero: there is none. */
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
 typedef struct tcall_schema_text {
     const char *text;                          /* ends with NUL */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -189,10 +192,10 @@ typedef struct tcall_tool {
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
 #define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
     {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL}, {NULL, NULL},             \
-            {NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0, 0,     \
-            false, false, confirm, false, false, false, false, false, 0, 0, 0, \
-            NULL                                                               \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
@@ -200,9 +203,15 @@ typedef struct tcall_tool {
 /* The schemas of a row: raw JSON in C source, without backslashes; a text that
  * stands elsewhere; that of a tool that takes no arguments. */
 #define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
-#define TCALL_SCHEMA_TEXT(text)    \
-    {                              \
-        text, &tcall_schema_reader \
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -279,6 +288,16 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -301,8 +320,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);

@@ -103,6 +103,7 @@ static size_t talk(net *n, const tcall_provider *provider,
     set_tools(tools);
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = TOOLS;

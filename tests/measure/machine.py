@@ -25,6 +25,8 @@ READ = {"strict": 1.0, "coerced": 1.1, "fixed": 2.1, "both": 2.2}
 # memory; instructions on the host with -O2, on a Cortex-M4 with -Os
 AIMS = {"d2": (1250, 14700, 20000), "d4": (4034 + 1100, 250000, 320000)}
 EXPONENT = 1.06
+PRICE = 1.25
+JSMN = ["-DTOOLCALL_JSMN", "-DJSMN_STATIC", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS"]
 WHOLE = {"type": "integer", "minimum": 0, "maximum": 9}
 
 
@@ -93,6 +95,19 @@ def read_bytes(program, words):
                if start <= int(at, 16) < start + len_) / len_
 
 
+def by_tokens(check, found):
+    """Prints what it costs on the host that jsmn tokenises what lies whole."""
+    for name, schema, value in found:
+        words = written(f"{name} strict", schema, bench.compact(value))
+        plain, said = machines.on_host(bench.build("bench_machine", "-O2"), *words)
+        program = machines.build(False, OUT / "bench_machine_jsmn", "-O2", *JSMN,
+                                 bench.HERE / "bench_machine.c", "tests/impl.c")
+        count, also = machines.on_host(program, *words)
+        check(count and also.startswith("0 "), f"{name} by jsmn: {also}")
+        print(f"by jsmn's tokens, {name}: {count}, {count / plain:.2f} of {plain}, aim {PRICE}; "
+              f"memory {also.split()[3]}, not {said.split()[3]}")
+
+
 def on_m4(check, found):
     """Prints the instructions of each document on a Cortex-M4."""
     if not machines.has_m4():
@@ -131,6 +146,7 @@ def main():
             print(f"{name + ', ' + kind:24}{len(text):7}{read_bytes(program, words):7.2f}{READ[kind]:6}"
                   f"{memory:9}{ram:>7}{count:14}{most if kind == 'strict' else '':>9}"
                   f"{count / len(text):8.1f}")
+    by_tokens(check, found)
     on_m4(check, found)
     sizes, found = (250, 1000), []
     for n in sizes:

@@ -31,8 +31,8 @@ RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
              "tcall_write_parts_": 2,
              # what is written behind a mask is not masked again
              "tcall_mask_put": 1,
-             # a text in an answer is scanned for nobody
-             "tcall_reader_on_": 1,
+             # arguments in an answer are recognised for nobody
+             "tcall_answer_end_": 1,
              # what a string means is read in its place, once
              "tcall_machine_again_": 1,
              # what is around a tool adds what is below it
@@ -41,7 +41,7 @@ RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
 # What is lent for the time of a call: the nearest on the path that gives one gave
 # it. A function gives what it names, and what functions that it calls to begin name.
 # True: its chapter gives, too, as long-lived things were begun elsewhere in it.
-LENT = {"tcall_syntax_user_": True, "tcall_scan": True, "tcall_writer": False,
+LENT = {"tcall_syntax_user_": True, "tcall_writer": False,
         "tcall_mask": False}
 
 
