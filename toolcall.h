@@ -26,14 +26,15 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
@@ -58,8 +59,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_PICK        ranking tools by the request
- *     NO_SYNONYMS    English words that mean the same, for ranking
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
@@ -418,7 +417,21 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
  * What the user does not ask for is recognised all the same, and told to
  * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
  */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
 
 typedef struct tcall_syntax_ tcall_syntax_;
 
@@ -466,11 +479,16 @@ struct tcall_syntax_ {
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
     bool wide;     /* the string at hand has characters of several bytes */
-    bool lines;    /* a line feed between tokens halts */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    bool odd;      /* something passed that not every reader takes: half a
+                    * character, a number with an exponent or of 300 digits; who
+                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
+    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
     const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins: where */
+                          * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1249,123 +1267,6 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
- * >>scan: push recogniser of JSON
- *
- * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
- * checked, surrogates must be paired, nesting is limited. Given a path filter
- * it reports the values at the wanted paths as they pass, strings decoded.
- */
-
-/* One row of a path filter, which is a tree written in preorder: each row
- * names its depth. The root has depth 0 and is not written. */
-typedef struct tcall_path {
-    uint8_t depth;
-    uint8_t field; /* given to the callback; 0: only leads to other rows */
-    uint8_t flags; /* TCALL_PATH_... */
-    uint8_t len;   /* of its key */
-} tcall_path;
-
-/* A path filter: its rows, the last with depth 0, and their keys, one after
- * the other. */
-typedef struct tcall_paths {
-    const tcall_path *rows;
-    const char *keys;
-} tcall_paths;
-
-/* Defines a path filter from a list of X(depth, field, flags, key). The key
- * "*" is any element of an array, "0" the first one:
- *
- * #define ROWS(X)          \
- *     X(1, 0, 0, "choices") \
- *     X(2, 0, 0, "*")       \
- *     X(3, FINISH, 0, "finish_reason")
- *
- * TCALL_PATHS(paths, ROWS)
- */
-#define TCALL_PATHS(name, LIST)                                             \
-    static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
-    static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_paths name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, flags, key) \
-    {depth, field, flags, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, flags, key) key
-
-/* Flags of a tcall_path. */
-enum {
-    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
-                                  same depth, and is not written twice */
-    TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
-                            also when there are rows for its inside */
-    TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
-    TCALL_PATH_ROOT = 8  /* its inside is that of the root */
-};
-
-/* What a tcall_scan_fn is told of a value. */
-typedef enum tcall_scan_event {
-    TCALL_SCAN_BEGIN, /* a value starts; bytes: its first character */
-    TCALL_SCAN_DATA,  /* decoded bytes of a string, text of anything else */
-    TCALL_SCAN_END    /* the value is complete */
-} tcall_scan_event;
-
-/* Receives one event of a wanted value. A result < 0 stops the scan with that
- * error. */
-typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
-                             tcall_str bytes);
-
-/* Levels of a path filter. */
-#define TCALL_SCAN_LEVELS_ 9
-/* Bytes of a string that are collected: longer keys match nothing. */
-#define TCALL_SCAN_PIECE_ 64
-
-/* The state of a scanner. */
-typedef struct tcall_scan {
-    int error;  /* the error it stopped with, or TCALL_OK */
-    size_t pos; /* bytes consumed; after an error the offset of the error */
-
-    /* private */
-    uint8_t state, number, hex_left;
-    uint8_t string_mode; /* TCALL_STRING_... */
-    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
-    uint8_t at;          /* row of the container that is open */
-    bool object;         /* it is an object */
-    uint8_t piece_len;
-    const tcall_path *rows;
-    const char *keys;
-    tcall_scan_fn on;
-    void *user;
-    const char *lit; /* what is left of true, false, null */
-    uint16_t depth;
-    uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
-    uint16_t hex;       /* \u escape so far */
-    uint16_t high;      /* high surrogate that waits for its low one */
-    bool wide;  /* a number passed that a double may not hold, as far as its
-                   length and exponent say: looked at by who cares */
-    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
-    bool split; /* the low one may come with the next string of the row */
-    uint8_t half_row; /* a string of this row ended so, */
-    uint16_t half;    /* with this high surrogate; 0: none */
-    tcall_utf_ utf;
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
-    uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
-    uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* after the key that matched last */
-    uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
-} tcall_scan;
-
-/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
-                               tcall_scan_fn on, void *user);
-/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
- * stays. Bytes after the one value that are not white space are
- * TCALL_E_TRAILING. */
-TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
- */
-TCALL_API int tcall_scan_end(tcall_scan *s);
-
-/* ==========================================================================
  * >>json: values
  *
  * A value is its text: strict JSON without white space, in which each getter
@@ -1382,6 +1283,9 @@ typedef struct tcall_json {
     const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
+/* Returns TCALL_OK where text is one JSON value (RFC 8259), else what is wrong
+ * with it. It takes any names and numbers. */
+TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
@@ -1428,18 +1332,10 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens
  *
- * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
- * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
- * defined, for jsmn.h too.
+ * For whoever wants the tokens of jsmn, in programs with TOOLCALL_JSMN.
  */
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
 
 /* Makes jsmn's tokens of a value, of which no string was decoded yet: the
  * offsets in them count from value.at. Returns how many there are;
@@ -1475,6 +1371,8 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(ONEOF, "oneOf", '[')                       \
     X(NOT, "not", 's')                           \
     X(IF, "if", 's')                             \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
     X(CONTAINS, "contains", 's')                 \
     X(DEPENDENT, "dependentSchemas", '{')        \
     X(PROPERTIES, "properties", '{')             \
@@ -1504,15 +1402,13 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(NEEDED, "dependentRequired", '{')          \
     /* what has no row of its own */             \
     X(TYPE, "type", '*')                         \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
     X(DEPENDENCIES, "dependencies", '{')         \
     X(EXTRA, "additionalItems", 's')             \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
     X(OLD_ID, "id", '*')                         \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -1551,34 +1447,30 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, dependentSchemas: a node and its name; one of allOf,
- * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
- * bytes. */
+/* One schema of a keyword. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* or the text, where it begins in the schema's */
+    const char *name; /* its quote in the schema's text; of one without a name
+                       * where it begins there */
     tcall_node node;
 } tcall_member;
 
-/* One of patternProperties, or the pattern of a string. */
+/* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
     uint32_t count, states;
-    tcall_node node;
 } tcall_match;
 
 /* One keyword of a schema. 8 bytes. */
 typedef struct tcall_row {
     uint8_t on;     /* TCALL_ON_... */
     uint8_t flags;  /* TCALL_ROW_... */
-    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    uint16_t count; /* of members or names; SMALL: the bound */
     union {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
-        const tcall_node *node;
-        const tcall_node *const *nodes; /* if, then, else, or NULL */
-        const tcall_member *members;
-        const tcall_match *match;
+        const tcall_member *members; /* schemas; $ref: the one it leads to */
+        const tcall_match *match;    /* pattern */
     } of;
 } tcall_row;
 
@@ -2357,11 +2249,14 @@ typedef struct tcall_session {
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
 /* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
- * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere.
- * All zero: there is none. */
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
 typedef struct tcall_schema_text {
     const char *text;                          /* ends with NUL */
     const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
 } tcall_schema_text;
 
 /* One row of a table of tools; what it points to stays the caller's, unchanged
@@ -2407,10 +2302,10 @@ typedef struct tcall_tool {
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
 #define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
     {                                                                          \
-        name, NULL, description, NULL, {NULL, NULL}, {NULL, NULL},             \
-            {NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0, 0,     \
-            false, false, confirm, false, false, false, false, false, 0, 0, 0, \
-            NULL                                                               \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
@@ -2418,9 +2313,15 @@ typedef struct tcall_tool {
 /* The schemas of a row: raw JSON in C source, without backslashes; a text that
  * stands elsewhere; that of a tool that takes no arguments. */
 #define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
-#define TCALL_SCHEMA_TEXT(text)    \
-    {                              \
-        text, &tcall_schema_reader \
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
     }
 #define TCALL_NO_PARAMETERS                                     \
     TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
@@ -2497,6 +2398,16 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2519,8 +2430,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2656,9 +2568,9 @@ struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
     int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
-                 const char *text);
+                 tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
-    int (*compile)(tcall_schema *schema, tcall_str text, void *mem,
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
     void (*say)(struct tcall_said_fault_ *fault, bool remedy);
@@ -2669,6 +2581,8 @@ struct tcall_schema_reader_ {
 #ifndef TOOLCALL_STATIC
 /* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
 TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
 
 /* ==========================================================================
@@ -2680,18 +2594,14 @@ TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* ==========================================================================
  * >>synonyms: words that mean much the same
  *
- * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
- * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
+ * English words of devices, offices, sums and the web, 8 KB of them, for
+ * tcall_pick_opts.synonyms. Only a program that names them carries them.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Texts, the last followed by NULL, of lines: the words of a line mean much the
  * same. They are in small letters and separated by spaces. */
 #ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
-#endif
-
 #endif
 
 /* ==========================================================================
@@ -2715,7 +2625,8 @@ typedef struct tcall_pick_opts {
                             requests change little; default: best first */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts as those of tcall_synonyms, which are the default. */
+    /* Texts as those of tcall_synonyms, which a program has by naming them:
+       colloquial inputs need them; default: none. */
     const char *const *synonyms;
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
@@ -2741,8 +2652,6 @@ typedef struct tcall_pick_report {
     int count;
 } tcall_pick_report;
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
@@ -2750,7 +2659,8 @@ typedef struct tcall_pick_report {
  * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 45 different words of it count.
+ * not UTF-8 separate words. At most 40 different words of it count; numbers are
+ * values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2770,8 +2680,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
  * error of the writer, or an error as tcall_pick does. */
 TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
                                 const tcall_pick_report *report);
-
-#endif
 
 /* -- For authors of scorers -- */
 
@@ -2968,6 +2876,15 @@ struct tcall_call {
     bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
+};
+
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3347,58 +3264,11 @@ enum {
 };
 
 /* ==========================================================================
- * >>answer: what an answer says of itself
- */
-
-/* Why the model stopped. */
-typedef enum tcall_stop {
-    TCALL_STOP_UNKNOWN,
-    TCALL_STOP_END,            /* it is done */
-    TCALL_STOP_TOOL_CALLS,     /* it wants results */
-    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
-    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
-    TCALL_STOP_OTHER           /* an error, where nothing else was said */
-} tcall_stop;
-
-/* What is known of an answer besides its items. */
-typedef struct tcall_answer {
-    tcall_stop stop;
-    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
-     * of this provider; TCALL_E_MEMORY, and block->need says how much would
-     * have done; or what scanning found. */
-    int error;
-    int calls;
-    bool has_text; /* there are words of the model */
-    bool text_cut; /* the text did not fit and was cut */
-    bool pending;  /* the provider says that it is still at work */
-    bool unread;   /* it holds items of a type that is not known here */
-    /* Bytes of reasoning that did not fit. The calls are there, but their
-     * results cannot be sent back: block->need says how much would have done.
-     */
-    size_t reasoning_dropped;
-    long input_tokens;  /* -1: unknown */
-    long output_tokens; /* -1: unknown */
-    long wait_ms;       /* how long to wait; -1: unknown */
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    char message[160];  /* the provider's words about its error, cut; where it
-                           is no answer at all, its beginning: "<html>..." */
-} tcall_answer;
-
-/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
- * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
- * own faults; else the answer's error. */
-TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
-
-/* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
- * A provider is data: the paths that matter in its answers, the words it uses,
- * what distinguishes it, and a function that writes its requests. One reader
- * serves all of them.
+ * A provider is data: the members that matter in its answers, the words it
+ * uses, what distinguishes it, and a function that writes its requests. One
+ * reader serves all of them.
  */
 
 typedef enum tcall_choice {
@@ -3456,17 +3326,17 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a path of a provider's answers leads to (tcall_path.field). A call is
- * read as an element that has some of id, name, arguments and index, whole or
- * as a piece of one that came before. */
+/* What a member of a provider's answers is (tcall_wire.field). A call is read
+ * as an element that has some of id, name, arguments and index, whole or as a
+ * piece of one that came before. */
 enum {
     TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
-    TCALL_FIELD_ID,        /* the first that is not empty counts */
-    TCALL_FIELD_NAME,      /* likewise */
-    TCALL_FIELD_SIGNATURE, /* likewise */
-    TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
+    TCALL_FIELD_ID,             /* the first that is not empty counts */
+    TCALL_FIELD_NAME,           /* likewise */
+    TCALL_FIELD_SIGNATURE,      /* likewise */
+    TCALL_FIELD_ARGUMENTS,      /* a string is a piece; an object is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
     TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
@@ -3502,6 +3372,34 @@ enum {
     TCALL_FIELD_ERROR_TYPE,
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
+
+/* A member of an object that matters in an answer. A table of an object's ends
+ * with TCALL_WIRE_END; in the order in which they mostly come they are found
+ * first. */
+typedef struct tcall_wire {
+    const char *name;
+    /* Those of the object that it is; of an array the one of its elements. */
+    const struct tcall_wire *members;
+    uint8_t len;   /* of the name */
+    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
+    uint8_t flags; /* TCALL_WIRE_... */
+} tcall_wire;
+
+/* Flags of a tcall_wire. */
+enum {
+    TCALL_WIRE_EACH = 1, /* members is of an array */
+    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
+                            white space */
+    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+};
+
+/* clang-format off */
+/* Makes a tcall_wire: its name a text, members a table, or NULL. */
+#define TCALL_WIRE(name, field, flags, members) \
+    {name, members, sizeof name - 1, field, flags}
+/* Ends a table of them. */
+#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+/* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3586,7 +3484,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
+    const tcall_wire *answer; /* the members of an answer that matter */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                  not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
@@ -3600,15 +3498,62 @@ struct tcall_provider {
 };
 
 /* ==========================================================================
- * >>reader: answers, as they arrive
+ * >>answer: answers, as they arrive
  *
  * Takes bytes of an answer in any pieces, a whole one or a stream of events,
  * and keeps the text, the calls and what reasoning has to go back.
  */
 
+/* Why the model stopped. */
+typedef enum tcall_stop {
+    TCALL_STOP_UNKNOWN,
+    TCALL_STOP_END,            /* it is done */
+    TCALL_STOP_TOOL_CALLS,     /* it wants results */
+    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
+    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
+    TCALL_STOP_OTHER           /* an error, where nothing else was said */
+} tcall_stop;
+
+/* What is known of an answer besides its items. */
+typedef struct tcall_answer {
+    tcall_stop stop;
+    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
+     * have done; or what scanning found. */
+    int error;
+    int calls;
+    bool has_text; /* there are words of the model */
+    bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
+    /* Bytes of reasoning that did not fit. The calls are there, but their
+     * results cannot be sent back: block->need says how much would have done.
+     */
+    size_t reasoning_dropped;
+    long input_tokens;  /* -1: unknown */
+    long output_tokens; /* -1: unknown */
+    long wait_ms;       /* how long to wait; -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
+} tcall_answer;
+
+/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
+TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+
+/* Containers that may lie within each other on the way to a value. */
+#define TCALL_WIRE_LEVELS_ 9
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
+    struct tcall_syntax_ syntax; /* private */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3620,7 +3565,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-
     /* private */
     void (*text)(void *user, tcall_str piece);
     void *user;
@@ -3653,20 +3597,28 @@ typedef struct tcall_reader {
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
-    uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored;
     /* of the current value */
-    bool skip;
-    char word[40]; /* a short one */
+    const tcall_wire *member;
+    const tcall_wire *next; /* its object's where the next name is looked
+                             * for first */
+    int8_t part;            /* of the element that it is of; -1: none */
+    bool growing;           /* it goes to the end of the block */
+    char word[40];          /* a short one; of a name what came so far */
+    uint8_t word_len, levels;
+    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const char *kept; /* the element's text in this piece begins here */
+    /* of a character whose halves are told one by one, and may be parted */
+    const tcall_wire *half_of;
+    uint16_t half;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
-    tcall_scan scan;
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -4013,13 +3965,15 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: tools that these options exclude are not offered, and of more
-     * than TCALL_AGENT_ALL tools only those that they pick for what the user
-     * says first: picks are made by the first turn that has some, and kept.
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew.
-     * NULL: all tools are offered that tc->desc permits. */
-    const struct tcall_pick_opts *pick_opts;
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
 } tcall_agent_desc;
 
 /* Limits of an agent. */
@@ -4609,7 +4563,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -4620,7 +4573,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -5323,6 +5275,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
+        s->from = at;
         TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
@@ -5479,11 +5432,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 ||
+        (--s->within == 0 && !s->halves && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    if (half == 0xD800) {
+    s->odd |= half == 0xD800 || half == 0xDC00;
+    if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
@@ -5518,6 +5473,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
+    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -5525,6 +5481,9 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
         state = next;
     }
     s->within = state;
+    len += (size_t)(at - from);
+    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
+    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5556,6 +5515,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
+        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -5568,7 +5528,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && *at == '\n';
+        s->halt = s->lines && (*at == '\n' || *at == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
@@ -5643,7 +5603,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
 /* Ends the text; a number at the root ends only here. Returns the error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5656,6 +5617,138 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     memset(s, 0, sizeof *s);
     s->user = user;
 }
+
+#ifdef TOOLCALL_JSMN
+
+/* ---- a text that jsmn has tokenised ----
+ *
+ * jsmn lets pass what JSON does not allow between two tokens, and within them.
+ * So each gap is held against what the links of the tokens make of it: the
+ * brackets that close, then a comma, a colon, or nothing.
+ */
+
+/* A text, and how far its user was told of it. */
+typedef struct tcall_tokens_ {
+    tcall_syntax_ *s;
+    const jsmntok_t *tok;
+    const char *text, *at, *end;
+    int open;   /* the innermost object or array, -1: none */
+    bool named; /* a name was told: its value follows */
+} tcall_tokens_;
+
+/* Eats white space, and this character. Returns whether it came. */
+static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+{
+    while (t->at < t->end && tcall_is_space_(*t->at))
+        t->at++;
+    return t->at < t->end && *t->at++ == c;
+}
+
+/* Closes the innermost object or array. */
+static bool tcall_tokens_close_(tcall_tokens_ *t)
+{
+    const jsmntok_t *tok = t->tok;
+    int parent;
+    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
+        return false;
+    parent = tok[t->open].parent;
+    if (parent >= 0 && tok[parent].type == JSMN_STRING)
+        parent = tok[parent].parent; /* it was the value of this name */
+    t->open = parent;
+    tcall_syntax_close_(t->s, t->at - 1);
+    return !t->s->error;
+}
+
+/* Eats what must stand in front of a token, up to its beginning. */
+static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
+{
+    int parent = t->tok[i].parent;
+    if (t->named)
+        return parent == i - 1 && tcall_tokens_eat_(t, ':');
+    while (t->open != parent)
+        if (!tcall_tokens_close_(t))
+            return false;
+    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
+}
+
+/* Tells of a string with these quotes: mostly all of it at once. */
+static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
+                                        const char *to)
+{
+    tcall_syntax_ *s = t->s;
+    const char *text = from + 1;
+    t->named = s->object && !t->named;
+    if (tcall_plain_(text, to) != to) {
+        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
+                        : tcall_syntax_value_(s, from, t->end);
+        while (from <= to && !s->error)
+            from = tcall_syntax_turn_(s, from, t->end);
+        return from;
+    }
+    s->from = from;
+    s->wide = false;
+    if (t->named) {
+        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
+        return to + 1;
+    }
+    TCALL_USER_(s, begin)(s, '"');
+    if (to > text)
+        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_value_ends_(s, to + 1);
+    return to + 1;
+}
+
+/* Tells of a name, of a value that is no container, or that one opens. */
+static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
+{
+    const jsmntok_t *tok = &t->tok[i];
+    const char *from = t->text + tok->start, *to = t->text + tok->end;
+    bool string = tok->type == JSMN_STRING;
+    from -= string;
+    while (t->at < from && tcall_is_space_(*t->at))
+        t->at++;
+    if (t->at != from || (t->s->object && !t->named && !string))
+        return false;
+    if (string) {
+        to++;
+        t->at = tcall_tokens_string_(t, from, to - 1);
+    } else {
+        if (tok->type != JSMN_PRIMITIVE) {
+            to = from + 1;
+            t->open = i;
+        }
+        t->named = false;
+        t->at = tcall_syntax_value_(t->s, from, t->end);
+    }
+    return t->at == to && !t->s->error;
+}
+
+/* Tells all of a text to the user, who has just begun and asks for all. Returns
+ * whether it went well: else the text is no JSON, or the user found an error,
+ * and may have been told a part. */
+TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
+                                        const jsmntok_t *tok, int count)
+{
+    tcall_tokens_ t;
+    int i;
+    t.s = s;
+    t.tok = tok;
+    t.text = t.at = text.ptr;
+    t.end = text.ptr + text.len;
+    t.open = -1;
+    t.named = false;
+    for (i = 0; i < count; i++)
+        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
+            return false;
+    while (t.open >= 0)
+        if (t.named || !tcall_tokens_close_(&t))
+            return false;
+    while (t.at < t.end && tcall_is_space_(*t.at))
+        t.at++;
+    return t.at == t.end && s->state == TCALL_AT_DONE_;
+}
+
+#endif
 
 /* ---- a user that hears nothing ---- */
 
@@ -7099,634 +7192,6 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 }
 
 /* ==========================================================================
- * >>scan
- *
- * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What the path filter wants is tracked per
- * open level as the row that matched, so a key is compared with the few rows
- * below that one only.
- */
-
-#define TCALL_SCAN_NONE_ 0xFF /* no row */
-#define TCALL_SCAN_ROOT_ 0xFE /* above the first row */
-
-enum {
-    TCALL_S_VALUE_,     /* a value must come */
-    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
-    TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
-    TCALL_S_KEY_,       /* behind ',' in an object */
-    TCALL_S_COLON_,     /* behind a key */
-    TCALL_S_NEXT_,      /* behind a value: ',' or a closing bracket */
-    TCALL_S_DONE_,      /* behind the root */
-    TCALL_S_LITERAL_,   /* inside true, false, null */
-    TCALL_S_NUMBER_,    /* inside a number */
-    TCALL_S_STRING_,    /* inside a string */
-    TCALL_S_ESCAPE_,    /* behind '\' */
-    TCALL_S_HEX_,       /* inside \uXXXX */
-    TCALL_S_LOW_,       /* behind a high surrogate: '\' */
-    TCALL_S_LOW_U_      /* and then: 'u' */
-};
-
-enum {
-    TCALL_STRING_KEY_,    /* a key to be compared */
-    TCALL_STRING_VALUE_,  /* to be reported */
-    TCALL_STRING_SKIP_,   /* a key that nobody wants */
-    TCALL_STRING_UNHEARD_ /* a value that nobody wants */
-};
-
-void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
-                     void *user)
-{
-    memset(s, 0, sizeof *s);
-    s->row = TCALL_SCAN_NONE_;
-    if (paths) {
-        s->rows = paths->rows;
-        s->keys = paths->keys;
-        s->row = TCALL_SCAN_ROOT_;
-    }
-    s->on = on;
-    s->user = user;
-    s->at = TCALL_SCAN_NONE_;
-}
-
-/* Whether the value is complete; a number at the root needs the end. */
-TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
-{
-    return s->state == TCALL_S_DONE_;
-}
-
-static int tcall_scan_fail_(tcall_scan *s, int error)
-{
-    s->error = error;
-    return error;
-}
-
-/* Report to the callback when the value at hand is wanted. */
-static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
-                             const char *p, size_t n)
-{
-    int r;
-    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
-        return;
-    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
-    if (r < 0)
-        s->error = r;
-}
-
-/* The row below parent, that of the open container, that the key or element
- * matches. */
-static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
-                                        const char *key, size_t len)
-{
-    const tcall_path *row = s->rows;
-    const char *text = s->keys;
-    uint8_t below = 1;
-    if (parent == TCALL_SCAN_NONE_)
-        return TCALL_SCAN_NONE_;
-    if (parent != TCALL_SCAN_ROOT_) {
-        row += parent;
-        below = (uint8_t)(row->depth + 1);
-        row++;
-        text += s->below[s->depth - 1];
-    }
-    for (; row->depth >= below; text += row->len, row++) {
-        if (row->depth != below)
-            continue;
-        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
-            s->behind = (uint16_t)(text - s->keys + row->len);
-            return (uint8_t)(row - s->rows);
-        }
-        if (row->flags & TCALL_PATH_LAST)
-            break;
-    }
-    return TCALL_SCAN_NONE_;
-}
-
-static inline void tcall_scan_value_end_(tcall_scan *s)
-{
-    s->state = s->depth ? TCALL_S_NEXT_ : TCALL_S_DONE_;
-}
-
-/* The row of the next element of the array that is open. */
-TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
-{
-    uint8_t row = TCALL_SCAN_NONE_, *index;
-    const char *key;
-    if (s->at == TCALL_SCAN_NONE_)
-        return row;
-    index = &s->index[s->depth - 1];
-    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
-        row = tcall_scan_match_(s, s->at, key, 1);
-    *index = (uint8_t)(*index + (*index < 255));
-    return row;
-}
-
-/* A value begins with c: find out whether it is wanted. */
-static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
-{
-    if (s->depth && !s->object)
-        s->row = tcall_scan_element_(s);
-    if (s->row != TCALL_SCAN_NONE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
-}
-
-static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row, *open;
-    unsigned below = 0, bit = s->depth & 7u;
-    tcall_scan_begin_(s, c);
-    s->object = *c == '{';
-    row = s->row;
-    if (s->depth >= TOOLCALL_MAX_DEPTH)
-        return tcall_scan_fail_(s, TCALL_E_DEPTH);
-    if (row < TCALL_SCAN_ROOT_) {
-        const tcall_path *path = s->rows + row;
-        below = s->behind;
-        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
-            s->raw_depth = (uint16_t)(s->depth + 1);
-            *raw = c;
-        }
-        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
-            row++;
-            below += path[1].len;
-        }
-        if (path->flags & TCALL_PATH_ROOT) {
-            row = TCALL_SCAN_ROOT_;
-            below = 0;
-        }
-    }
-    open = &s->open[s->depth >> 3];
-    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
-    s->at = TCALL_SCAN_NONE_;
-    if (s->depth < TCALL_SCAN_LEVELS_) {
-        s->at = s->node[s->depth] = row;
-        s->below[s->depth] = (uint16_t)below;
-        s->index[s->depth] = 0;
-    }
-    s->depth++;
-    s->row = TCALL_SCAN_NONE_;
-    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
-    return s->error;
-}
-
-static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row = s->at;
-    unsigned up;
-    if (s->object != (*c == '}'))
-        return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    s->depth--;
-    if (s->raw_depth == s->depth + 1) {
-        tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
-        s->raw_depth = 0;
-    }
-    tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
-    s->at = TCALL_SCAN_NONE_;
-    s->state = TCALL_S_DONE_;
-    if (s->depth) {
-        up = s->depth - 1u;
-        s->object = s->open[up >> 3] >> (up & 7) & 1;
-        if (up < TCALL_SCAN_LEVELS_)
-            s->at = s->node[up];
-        s->state = TCALL_S_NEXT_;
-    }
-    return s->error;
-}
-
-/* Reports what was collected of a value. */
-static void tcall_scan_flush_(tcall_scan *s)
-{
-    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
-        return;
-    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
-    s->piece_len = 0;
-}
-
-/* The string ends: a value, or a key, which may lead to a row. */
-static void tcall_scan_string_end_(tcall_scan *s)
-{
-    if (s->string_mode == TCALL_STRING_VALUE_ ||
-        s->string_mode == TCALL_STRING_UNHEARD_) {
-        tcall_scan_flush_(s);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        tcall_scan_value_end_(s);
-        return;
-    }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
-                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->piece_len = 0;
-    s->state = TCALL_S_COLON_;
-}
-
-/* What does not fit where bytes are collected: a key that is too long matches
- * nothing. */
-static void tcall_scan_overflow_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode == TCALL_STRING_KEY_) {
-        s->string_mode = TCALL_STRING_SKIP_;
-        return;
-    }
-    tcall_scan_flush_(s);
-    if (n > TCALL_SCAN_PIECE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-        return;
-    }
-    memcpy(s->piece, p, n);
-    s->piece_len = (uint8_t)n;
-}
-
-/* Collects decoded bytes of a string, since few events are cheaper than many.
- */
-static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode >= TCALL_STRING_SKIP_)
-        return;
-    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
-        tcall_scan_overflow_(s, p, n);
-        return;
-    }
-    memcpy(s->piece + s->piece_len, p, n);
-    s->piece_len = (uint8_t)(s->piece_len + n);
-}
-
-/* Skips plain string content, non-ASCII characters included; stops with an
- * error at a byte that may not stand in a string. */
-static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
-                                            const char *end)
-{
-    for (;; p++) {
-        unsigned char c;
-        if (!s->utf.left)
-            p = tcall_plain_(p, end);
-        if (p == end || (*p == '"' && !s->utf.left))
-            return p;
-        c = (unsigned char)*p;
-        if (c >= 0x80 ? !tcall_utf8_step_(&s->utf, c) : s->utf.left != 0)
-            s->error = TCALL_E_UTF8;
-        else if (c < 0x20)
-            s->error = c ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-        if (c < 0x80 || s->error)
-            return p;
-    }
-}
-
-/* Runs through a string up to its end, a long escape or the end of the piece.
- */
-static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                      const char *end)
-{
-    char c;
-    for (;; p += 2) {
-        const char *from = p;
-        p = tcall_scan_plain_(s, p, end);
-        if (s->error)
-            return p;
-        if (p > from)
-            tcall_scan_bytes_(s, from, (size_t)(p - from));
-        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
-        if (!c)
-            break;
-        tcall_scan_bytes_(s, &c, 1);
-    }
-    if (p == end)
-        return p;
-    if (*p == '"') {
-        tcall_scan_string_end_(s);
-    } else {
-        tcall_scan_flush_(s); /* before what may turn out to be no escape */
-        s->state = TCALL_S_ESCAPE_;
-    }
-    return p + 1;
-}
-
-/* Half a character stands by itself. Raw JSON text still has its escape. */
-static int tcall_scan_lone_(tcall_scan *s)
-{
-    if (!s->lone)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->high = 0;
-    s->wide = true;
-    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-/* The string ends behind a high surrogate. The next one of its row may begin
- * with the low one: some servers cut the model's words between the two. */
-static int tcall_scan_half_(tcall_scan *s)
-{
-    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
-        s->half = s->high;
-        s->half_row = s->row;
-        s->high = 0;
-    } else {
-        tcall_scan_lone_(s);
-    }
-    if (!s->error)
-        tcall_scan_string_end_(s);
-    return s->error;
-}
-
-/* \uXXXX is complete: a character, or half of one. */
-static int tcall_scan_unit_(tcall_scan *s)
-{
-    char out[4];
-    uint32_t cp = s->hex;
-    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
-    if (s->high && low) {
-        cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
-        s->high = 0;
-    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
-        return s->error;
-    } else if (low) {
-        return TCALL_OK;
-    } else if (cp >= 0xD800 && cp <= 0xDBFF) {
-        s->high = s->hex;
-        s->state = TCALL_S_LOW_;
-        return TCALL_OK;
-    }
-    tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-static int tcall_scan_escape_(tcall_scan *s, char c)
-{
-    char plain;
-    int digit;
-    if (s->state == TCALL_S_HEX_) {
-        digit = tcall_hex_(c);
-        if (digit < 0)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-        s->hex = (uint16_t)(s->hex << 4 | digit);
-        return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
-    }
-    if (s->state == TCALL_S_LOW_) {
-        if (c == '"')
-            return tcall_scan_half_(s);
-        s->state = TCALL_S_LOW_U_;
-        return TCALL_OK;
-    }
-    if (c == 'u') {
-        s->state = TCALL_S_HEX_;
-        s->hex = 0;
-        s->hex_left = 4;
-        return TCALL_OK;
-    }
-    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
-        return s->error;
-    plain = tcall_unescape_(c);
-    if (!plain)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->state = TCALL_S_STRING_;
-    tcall_scan_bytes_(s, &plain, 1);
-    return s->error;
-}
-
-/* A value ends before p. A comma is taken along if it is there already. */
-static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
-                                           const char *end)
-{
-    tcall_scan_value_end_(s);
-    if (p == end || *p != ',' || !s->depth || s->error)
-        return p;
-    s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-    return p + 1;
-}
-
-/* Numbers and literals: as far as they go; from is where this piece begins. */
-static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
-                                           const char *p, const char *end)
-{
-    bool ends = false, wide;
-    if (s->state == TCALL_S_NUMBER_) {
-        uint8_t state = s->number, next = state;
-        while (p < end) {
-            if (0x250 >> state & 1) /* digits go on with digits */
-                while (p < end && tcall_is_digit_(*p))
-                    p++;
-            next = p < end ? tcall_number_next_(state, *p) : state;
-            if (!next || p == end)
-                break;
-            state = next;
-            p++;
-        }
-        s->number = state;
-        ends = !next;
-        if (ends && !tcall_number_ends_(state))
-            s->error = TCALL_E_BAD_VALUE;
-    } else {
-        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
-            p++, s->lit++;
-        ends = !TCALL_BYTE_(s->lit);
-        if (p < end && !ends)
-            s->error = TCALL_E_BAD_VALUE;
-    }
-    if (s->error)
-        return p;
-    wide = s->number > 6 || p - from > 300;
-    if (wide || !ends) /* the length of a number in pieces is not known */
-        s->wide = true;
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (p > from)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
-                             (size_t)(p - from));
-        if (ends)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
-    }
-    return ends ? tcall_scan_next_(s, p, end) : p;
-}
-
-/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
- * the colon goes with it if it is there already. */
-static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
-                                          const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode =
-            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
-        return p + 1;
-    }
-    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->state = TCALL_S_COLON_;
-    if (++quote == end || *quote != ':')
-        return quote;
-    s->state = TCALL_S_VALUE_;
-    return quote + 1;
-}
-
-/* The same for a string that is a value. */
-static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_begin_(s, p);
-    if (s->half && s->half_row == s->row && !s->raw_depth) {
-        s->state = TCALL_S_LOW_;
-        s->string_mode = TCALL_STRING_VALUE_;
-        s->high = s->half;
-        s->half = 0;
-        return p + 1;
-    }
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
-                                                    : TCALL_STRING_VALUE_;
-        return p + 1;
-    }
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (len)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
-    }
-    return tcall_scan_next_(s, quote + 1, end);
-}
-
-/* A string, a number or a literal begins at p. Returns what is not consumed. */
-static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    if (*p == '"')
-        return tcall_scan_quoted_(s, p, end);
-    tcall_scan_begin_(s, p);
-    s->state = TCALL_S_NUMBER_;
-    s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
-    if (!tcall_is_digit_(*p) && *p != '-') {
-        s->state = TCALL_S_LITERAL_;
-        s->number = 0;
-        s->lit = tcall_literal_(*p);
-        if (*p != TCALL_BYTE_(s->lit))
-            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-    }
-    return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
-}
-
-/* What stands at p outside of strings, numbers and literals. *raw: start of
- * what is still to be reported of a raw value. */
-static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
-                                           const char *end, const char **raw)
-{
-    char c = *p;
-    int error = TCALL_OK;
-    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
-        return p + 1;
-    switch (s->state) {
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
-            error = tcall_scan_close_(s, p, raw);
-            break;
-        }
-        if (c != '"') {
-            error = TCALL_E_BAD_KEY;
-            break;
-        }
-        p = tcall_scan_key_(s, p, end);
-        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
-            return p;
-        c = *p; /* mostly the value follows at once */
-        /* fall through */
-    case TCALL_S_FIRST_:
-    case TCALL_S_VALUE_:
-        if (c == '{' || c == '[')
-            error = tcall_scan_open_(s, p, raw);
-        else if (c == ']' && s->state == TCALL_S_FIRST_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            return tcall_scan_scalar_(s, p, end);
-        break;
-    case TCALL_S_COLON_:
-        s->state = TCALL_S_VALUE_;
-        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
-        break;
-    case TCALL_S_NEXT_:
-        if (c == ',')
-            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-        else if (c == '}' || c == ']')
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_MISSING_COMMA;
-        break;
-    default: error = TCALL_E_TRAILING; break;
-    }
-    if (!error)
-        return p + 1;
-    s->error = error;
-    return p;
-}
-
-int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
-{
-    const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
-    while (p < end && !s->error) {
-        if (s->state < TCALL_S_LITERAL_)
-            p = tcall_scan_mark_(s, p, end, &raw);
-        else if (s->state == TCALL_S_STRING_)
-            p = tcall_scan_string_(s, p, end);
-        else if (s->state < TCALL_S_STRING_)
-            p = tcall_scan_word_(s, p, p, end);
-        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
-            tcall_scan_lone_(s);
-        else if (tcall_scan_escape_(s, *p) == TCALL_OK)
-            p++;
-    }
-    s->pos += (size_t)(p - bytes);
-    tcall_scan_flush_(s);
-    if (s->raw_depth && !s->error)
-        tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
-                         (size_t)(end - raw));
-    return s->error;
-}
-
-/* Takes a byte that is just content of a string: the short way where bytes come
- * one by one. Returns false for any other. */
-TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
-{
-    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || tcall_plain_run_(byte, byte + 1) == byte)
-        return false;
-    tcall_scan_bytes_(s, byte, 1);
-    tcall_scan_flush_(s);
-    s->pos++;
-    return true;
-}
-
-int tcall_scan_end(tcall_scan *s)
-{
-    if (s->error)
-        return s->error;
-    if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
-        tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        s->state = TCALL_S_DONE_;
-    }
-    if (s->state != TCALL_S_DONE_)
-        tcall_scan_fail_(s, TCALL_E_TRUNCATED);
-    return s->error;
-}
-
-/* TCALL_OK when the text is one JSON value. */
-TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
-{
-    tcall_scan_init(s, NULL, NULL, NULL);
-    tcall_scan_feed(s, text.ptr, text.len);
-    return tcall_scan_end(s);
-}
-
-/* The same. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
-{
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text);
-}
-
-/* ==========================================================================
  * >>json
  */
 
@@ -7833,15 +7298,22 @@ static void tcall_json_compact_(char *text, const char *end)
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end. */
-static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
-                                         const char *end)
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
 {
     tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
     return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
@@ -8101,6 +7573,16 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     while (row && row->on != on)
         row = tcall_row_next_(row);
     return row;
+}
+
+/* Returns the pattern of a row; those of patternProperties follow its members.
+ */
+TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
+{
+    return row->on == TCALL_ON_PATTERN_
+               ? row->of.match
+               : (const tcall_match *)(const void *)(row->of.members +
+                                                     row->count);
 }
 
 /* ---- members ---- */
@@ -9282,6 +8764,50 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
@@ -10052,9 +9578,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     int error;
     size_t at;
     *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    error = tcall_machine_end(machine);
+    error = tcall_machine_read_(machine, desc, text);
     if (!tcall_is_slip_(error))
         return error;
     at = machine->at;
@@ -12696,15 +12220,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -12727,7 +12251,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -12749,9 +12273,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -12784,11 +12310,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -12807,7 +12334,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12823,7 +12350,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12894,7 +12421,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -13220,8 +12747,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */
@@ -13610,53 +13137,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -13776,32 +13268,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -13837,19 +13329,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -13896,38 +13378,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -14317,7 +13779,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -14383,8 +13846,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -14432,14 +13896,11 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
         if (mark->span == TCALL_OPEN_ && !c->out->reason)
@@ -14455,12 +13916,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -14564,17 +14028,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 
@@ -14864,6 +14323,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -15515,13 +14976,14 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    size_t at = 0;
-    while (at < text.len && tcall_is_space_(text.ptr[at]))
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_syntax_ syntax;
+    while (at < end && tcall_is_space_(*at))
         at++;
-    return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_text_(&scan, text) == TCALL_OK &&
-           (!scan.wide || tcall_numbers_fit_(text));
+    if (at == end || *at != '{')
+        return false;
+    tcall_json_recognise_(&syntax, at, end);
+    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -16301,8 +15763,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -16319,31 +15779,63 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
 static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters.text ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
 }
 
 /* ---- an example of what a schema allows ---- */
@@ -16499,12 +15991,16 @@ static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
 /* ---- the reader ---- */
 
 TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
-    tcall_schema_add_, tcall_schema_compile_end_, &tcall_schema_rows,
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
     tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
 
 tcall_schema_text tcall_schema_text_of(const char *text)
 {
-    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL};
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
     return source;
 }
 
@@ -16562,7 +16058,7 @@ static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
     judged.which = which;
     memset(schema, 0, sizeof *schema);
     if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source.text);
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -16865,8 +16361,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * word is a pair of neighbouring characters.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
     TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
     TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
@@ -17082,20 +16576,28 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
- * an escape, and all bytes beyond ASCII. */
-static const uint32_t tcall_word_bytes_[8] = {
-    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> i % 32 & 1;
 }
 
-static bool tcall_in_word_(char c)
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
 {
-    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
 }
 
 /* Notes what a sign of the input means for the next word; `next` follows it. */
@@ -17104,7 +16606,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
 {
     switch (code) {
     case '.': /* but not in 1.5 or example.com */
-        if (next >= words->end || !tcall_in_word_(*next))
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
             words->sentence = true;
         break;
     case '!':
@@ -17168,30 +16670,20 @@ static bool tcall_split_fold_(tcall_split_ *words)
     }
 }
 
-static const char *tcall_skip_range_(const char *at, const char *end,
-                                     char first, char last)
-{
-    while (at < end && *at >= first && *at <= last)
-        at++;
-    return at;
-}
-
-/* Returns the length of the word at the cursor when it consists of ASCII
- * letters or digits; 0 when it contains other characters or escapes. */
-static size_t tcall_split_ascii_(const tcall_split_ *words)
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
+    const char *small = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
     if (after == start)
-        after = tcall_skip_range_(start, end, '0', '9');
-    else if (lower - start > 1 && after > lower &&
-             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
-        after = lower - 1; /* HTTPServer: the last capital begins a word */
-    if (after < end &&
-        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
-        return 0;
-    return (size_t)(after - start);
+        after = tcall_row_(start, end, '0');
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
 }
 
 /* ---- stems */
@@ -17202,11 +16694,14 @@ static bool tcall_ends_with_(const char *word, size_t length, const char *end)
     return length >= n && memcmp(word + length - n, end, n) == 0;
 }
 
+/* Bits of a, e, i, o, u and y. */
+#define TCALL_VOWELS_ 0x1104111u
+
 static bool tcall_has_vowel_(const char *word, size_t length)
 {
-    size_t i;
-    for (i = 0; i < length; i++)
-        if (strchr("aeiouy", word[i]))
+    while (length-- > 0)
+        if (tcall_is_letter_(word[length]) &&
+            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
             return true;
     return false;
 }
@@ -17265,21 +16760,17 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* Returns ten bits from the first two letters, which all forms of a word share.
- * They rule most words out before the work of making a stem. */
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned first, second;
-    if ((unsigned char)*word >=
-        0x80) { /* of UTF-8 the first byte says little */
-        word++;
-        length--;
-    }
-    first = word[0] & 31;
-    second = length > 1 ? word[1] & 31 : 0;
-    if (second == ('y' & 31))
-        second = 'i' & 31;
-    return first << 5 | second;
+    unsigned bits = (word[0] & 31u) << 5;
+    if (length > 1)
+        bits ^= (word[1] & 15u) << 1;
+    if (length > 2)
+        bits ^= (word[2] & 15u) * 37;
+    return bits & 1023;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -17290,12 +16781,13 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    size_t length = tcall_split_ascii_(words);
-    if (length == 0)
+    const char *after = tcall_split_ascii_(words);
+    if (!after)
         return tcall_split_fold_(words);
     words->word = words->cursor;
-    words->cursor += length;
-    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    words->cursor = after;
+    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
+                                            TCALL_WORD_BYTES_);
     return true;
 }
 
@@ -17323,11 +16815,11 @@ static void tcall_split_lower_(tcall_split_ *words)
 /* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
-    const char *at = words->cursor, *end = words->end;
-    for (; at < end && !tcall_in_word_(*at); at++)
-        if (words->input)
+    const char *at = words->cursor;
+    words->cursor = tcall_row_(at, words->end, ' ');
+    if (words->input)
+        for (; at < words->cursor; at++)
             tcall_split_sign_(words, (unsigned char)*at, at + 1);
-    words->cursor = at;
 }
 
 /* Goes on with the next text of a shape. */
@@ -17377,15 +16869,11 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     return false;
 }
 
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
@@ -17623,18 +17111,112 @@ static const char tcall_synonyms_world_[] =
     "country nation\n"
     "language locale\n";
 
+/* Sums and units, places, trades and sciences, files, days. */
+static const char tcall_synonyms_more_[] =
+    "plus add sum addition\n"
+    "minus subtract subtraction difference\n"
+    "times multiply multiplication product\n"
+    "divide division quotient ratio\n"
+    "percent percentage rate\n"
+    "squared power exponent\n"
+    "factorial permutation combination\n"
+    "circle radius circumference\n"
+    "rectangle square\n"
+    "hypotenuse triangle\n"
+    "equation solve root quadratic\n"
+    "probability chance odds likelihood\n"
+    "mean median mode deviation variance statistics\n"
+    "regression predict\n"
+    "gcd hcf divisor factor\n"
+    "lcm multiple\n"
+    "maximum max highest most largest\n"
+    "minimum min lowest least smallest\n"
+    "sort order rank ranking\n"
+    "count number many\n"
+    "convert kilometer mile meter feet inch unit\n"
+    "mass weight kilogram pound\n"
+    "force acceleration gravity physics\n"
+    "electric electricity current voltage\n"
+    "energy electricity power consumption\n"
+    "fog foggy humidity humid storm cloudy weather temperature\n"
+    "air pollution quality smog\n"
+    "grow growth increase\n"
+    "law tenant rights lawsuit case attorney\n"
+    "crime police criminal\n"
+    "breakfast dinner lunch meal recipe dish vegetarian\n"
+    "drink wine beer coffee tea\n"
+    "shoe clothes laptop product\n"
+    "album song music playlist\n"
+    "piano guitar instrument music\n"
+    "museum gallery exhibition art\n"
+    "painting sculpture artwork art artist\n"
+    "science scientific study studies research paper\n"
+    "scientist inventor discover invent\n"
+    "economy economic market finance\n"
+    "company earnings revenue profit\n"
+    "bank account savings interest\n"
+    "tourist attraction sightseeing landmark travel\n"
+    "place venue location spot\n"
+    "park hiking trail outdoor\n"
+    "beach island destination travel\n"
+    "gas petrol fuel\n"
+    "charging electric ev\n"
+    "player athlete team\n"
+    "league standing ranking table\n"
+    "championship tournament competition\n"
+    "war battle history treaty\n"
+    "president leader government politics election\n"
+    "religion bible prayer faith\n"
+    "hospital clinic patient\n"
+    "pain injury symptom health\n"
+    "protein gene dna biology\n"
+    "mental anxiety stress therapy meditation\n"
+    "sleep bed rest\n"
+    "weight calorie diet\n"
+    "baby child kid parent\n"
+    "friend contact people\n"
+    "birthday party celebration gift\n"
+    "marketing advertising ad ads campaign promotion\n"
+    "keyword seo search\n"
+    "competitor competition rival\n"
+    "blog post article content writing\n"
+    "essay letter text write\n"
+    "poem poetry lyrics\n"
+    "english language grammar\n"
+    "meme gif funny\n"
+    "filter effect edit image\n"
+    "resolution size image\n"
+    "api endpoint service\n"
+    "app application software\n"
+    "install setup deploy\n"
+    "encryption encrypt security secure\n"
+    "vulnerability threat attack security\n"
+    "txt csv json xml yaml log md docx xlsx file read write\n"
+    "folder ls list directory\n"
+    "terminal shell command run\n"
+    "now today tonight tomorrow week weekend current date time calendar\n"
+    "yesterday ago past date\n"
+    "age birth born year\n"
+    "zip postal code address\n"
+    "coordinate latitude longitude location\n"
+    "traffic congestion road\n"
+    "altitude height elevation\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
-    tcall_synonyms_world_, NULL};
-
-#endif
+    tcall_synonyms_world_,   tcall_synonyms_more_,    NULL};
 
 /* ==========================================================================
- * >>query: what an input asks for, and what a tool says of it
+ * >>pick
  *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. For each
- * tool, a record of 20 bytes keeps how much its texts say about each term.
+ * the first six letters of that stem, and the stems of its synonyms. What each
+ * tool says of the terms is read once and kept as a record of 20 bytes; where
+ * the block has no room for records the tools are read again instead. The
+ * weight of a term comes from how few tools have it, the worth of a tool from
+ * the weights of the terms it has (BM25F), as a share of the best of all tools;
+ * and since an input can want several things, also of the best for each of its
+ * sentences.
  *
  * Keys are compared by hashes of 32 bits, because their texts would take more
  * memory than a microcontroller can spare. A word of a tool is mistaken for one
@@ -17643,10 +17225,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * a tool to be found can write the word itself.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
+    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
@@ -17673,21 +17253,20 @@ enum {
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
-    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
-                       picked */
-    uint8_t name;   /* how much of its name was asked for; 16: all words */
+    uint16_t length; /* of its texts, in quarters of a word, and 1 */
+    uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
-    uint16_t tools;       /* that have it or something like it */
+    uint16_t fuzzy_tools; /* that have only something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
     uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
@@ -17713,8 +17292,7 @@ typedef struct tcall_query_ {
 
 /* ---- records */
 
-TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
-                                           unsigned term)
+static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
@@ -17722,8 +17300,8 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
 }
 
 /* Keeps a sum as the highest level that it reaches. */
-TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                                      unsigned sum)
+static void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                               unsigned sum)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
@@ -17734,29 +17312,12 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, given in quarters of a word, and the part of
- * the name that was asked for. */
-TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
-                                       unsigned name_words, unsigned asked)
-{
-    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
-    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
-}
-
-/* Returns the length of the texts in quarters of a word. */
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
-{
-    unsigned coarse = record->length;
-    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
-}
-
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, and moves *slot past it.
  * Returns its entry in key_terms, or 0 when there is no other. */
-TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
-                                         uint32_t hash, unsigned *slot)
+static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
+                                  unsigned *slot)
 {
     for (;;) {
         unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
@@ -17766,27 +17327,18 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
 }
 
 /* Returns the slot where the search for a key begins. */
-TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+static unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Returns whether the search for the hash of a slot finds this slot first. */
-TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
-                                         unsigned slot)
-{
-    unsigned at = tcall_query_slot_(query->hashes[slot]);
-    tcall_query_find_(query, query->hashes[slot], &at);
-    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
-}
-
-TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+static unsigned tcall_key_term_(unsigned key)
 {
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
@@ -17844,9 +17396,8 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values: no tool mentions them. */
-        if (tcall_split_stops_(&words) ||
-            (words.length > 4 && tcall_is_digit_(*words.word)))
+        /* Numbers are values, no topics. */
+        if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
         term = &query->terms[tcall_query_new_term_(query, &words)];
@@ -17873,10 +17424,13 @@ static void tcall_query_line_(tcall_query_ *query, tcall_str line)
     }
 }
 
-static void tcall_query_synonyms_(tcall_query_ *query,
-                                  const char *const *synonyms)
+/* Makes the query of an input. */
+static void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                              const char *const *synonyms)
 {
-    for (; *synonyms; synonyms++) {
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+    for (; synonyms && *synonyms; synonyms++) {
         const char *line = *synonyms;
         while (*line) {
             size_t length = strcspn(line, "\n");
@@ -17887,25 +17441,11 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
-TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                                     const char *const *synonyms)
-{
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-#ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    if (synonyms)
-        tcall_query_synonyms_(query, synonyms);
-}
-
 /* ---- tools */
 
 /* Begins to split one of the texts of a tool. */
-TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
-                                     const tcall_tool *tool, unsigned text)
+static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+                              unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
     texts[TCALL_TEXT_NAME_] = tool->name;
@@ -17958,14 +17498,14 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
     }
-    tcall_record_close_(record, length, name_words, asked);
+    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
 }
 
 /* Makes the record of a tool. With `count`, counts it among the tools of each
  * term that it has. */
-TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
-                                     const tcall_tool *tool,
-                                     tcall_record_ *record, bool count)
+static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
+                              tcall_record_ *record, bool count)
 {
     unsigned i;
     memset(record, 0, sizeof *record);
@@ -17973,29 +17513,22 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
         unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        if (term->exact + fuzzy == 0)
+            continue;
         tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count) {
-            term->exact_tools =
-                (uint16_t)(term->exact_tools + (term->exact > 0));
-            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
-        }
+        if (count && term->exact > 0)
+            term->exact_tools++;
+        else if (count)
+            term->fuzzy_tools++;
         term->exact = term->fuzzy = 0;
     }
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- the work on one input */
 
-/* ==========================================================================
- * >>pick
- *
- * What each tool says of the terms is read once and kept as a record; where the
- * block has no room for records the tools are read again instead. The weight of
- * a term comes from how few tools have it, the worth of a tool from the weights
- * of the terms it has (BM25F), as a share of the best of all tools; and since
- * an input can want several things, also of the best for each of its sentences.
- */
-
-#ifndef TOOLCALL_NO_PICK
+static const tcall_pick_opts tcall_pick_defaults_ = {0};
+/* Private initialisers name no member: C++ would want them in order. */
+static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* A score of one thousandth. Ranks are finer, so that they tell more tools
  * apart: the best is 1000 of these and fits 32 bits. */
@@ -18006,9 +17539,7 @@ typedef struct tcall_ranking_ {
     tcall *tc;
     tcall_str input;
     const tcall_pick_opts *opts;
-    tcall_pick_opts defaults;
     const tcall_scorer *scorers, *scorers_end;
-    tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
@@ -18029,15 +17560,14 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
+    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (opts->max_cost && tool->cost > opts->max_cost)
-        return "cost";
-    return NULL;
+    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
 /* Whether time is up, where there is a limit and a clock. */
@@ -18075,20 +17605,11 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* The tools that have the term itself if there are any, else those that have
- * something like it. */
+/* How many tools have a term: those that have only something like it count a
+ * quarter. */
 static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    return term->exact_tools ? term->exact_tools : term->tools;
-}
-
-/* 16 * log2 of how rare a term is among the tools. */
-static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
-{
-    uint32_t with = tcall_term_tools_(term);
-    unsigned rarity =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rarity < 255 ? rarity : 255;
+    return term->exact_tools + term->fuzzy_tools / 4u;
 }
 
 /* Makes the records of all tools that may be picked, where there is room for
@@ -18103,7 +17624,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         if (ranking->records)
             record = &ranking->records[i];
         tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += tcall_record_length_(record) * 16;
+        query->lengths += record->length;
         ranking->tools++;
     }
 }
@@ -18122,13 +17643,13 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
 
 /* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
  * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to half as much again. */
+ * whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
     uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
-    return worth * (32u + record->name) / 32;
+    return worth * (24u + record->name) / 24;
 }
 
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
@@ -18142,7 +17663,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    norm = 96 + 64u * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -18168,7 +17689,10 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     unsigned i;
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        unsigned rarity =
+            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
+            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+        rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
     }
@@ -18260,19 +17784,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Sets what is asked for, with the defaults of what is zero. */
-static void tcall_ranking_options_(tcall_ranking_ *ranking,
-                                   const tcall_pick_opts *opts)
-{
-    opts = opts ? opts : &ranking->defaults;
-    ranking->opts = opts;
-    ranking->max = opts->max ? opts->max : 3;
-    ranking->words.name = "words";
-    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-}
-
 /* Begins a ranking. The time counts from here on, reading the input included.
  */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
@@ -18284,8 +17795,11 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->tc = tc;
     ranking->count = desc->tool_count;
     ranking->input = input;
-    tcall_ranking_options_(ranking, opts);
-    opts = ranking->opts;
+    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -18530,7 +18044,8 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = ranking.timed_out
                 ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
                 : tcall_ranking_cut_(&ranking, picks, count);
-    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
@@ -18574,14 +18089,13 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_open(w, '[');
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
         tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
+        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18711,33 +18225,6 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     return tcall_write_close(w, '}');
 }
 
-#else
-
-/* Without this chapter nothing is picked: whoever asks for it is refused. */
-TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
-                                               const tcall_pick_opts *opts,
-                                               const tcall_tool *tool)
-{
-    (void)tc;
-    (void)opts;
-    (void)tool;
-    return NULL;
-}
-
-TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
-                             const tcall_pick_opts *opts, tcall_picked *picks,
-                             int max)
-{
-    (void)tc;
-    (void)input;
-    (void)opts;
-    (void)picks;
-    (void)max;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>call
  *
@@ -18863,12 +18350,11 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its end, where it
- * mostly stays, in front of that the frames, both of use until the block is.
- * Returns the machine's error. room: bytes that the checked text may take, its
- * NUL included. */
-static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
-                                  tcall_machine_desc *desc, size_t room)
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
+ * room: bytes that the checked text may take, its NUL included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
@@ -18877,7 +18363,6 @@ static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
     desc->size = room;
     desc->arena = gap;
     desc->arena_size = size - room;
-    return tcall_machine_init(machine, desc);
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
@@ -18896,9 +18381,8 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_machine_desc *desc,
                                         tcall_str text)
 {
-    tcall_arguments_begin_(block, machine, desc, text.len + 1);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -18918,11 +18402,32 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_arguments_begin_(block, machine, desc,
+    tcall_arguments_begin_(block, desc,
                            text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_machine_init(machine, desc);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
     tcall_arguments_room_(block, machine);
     return r;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
 }
 
 /* What the arguments may be, and where they go. */
@@ -18932,7 +18437,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
@@ -18966,14 +18471,13 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -18982,8 +18486,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -19019,8 +18523,7 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r =
-        source.reader->compile(&schema, tcall_str_of(source.text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -19352,7 +18855,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
-        r = tcall_scan_whole_(metadata);
+        r = tcall_json_check(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
@@ -20031,15 +19534,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     return r;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* ---- failure ---- */
 
 /* Bytes of a tool's reason that are kept. */
@@ -20204,26 +19698,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -20360,35 +19863,28 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        TCALL_REFUSE_(&review, !hook->run,
+                      "run is missing: name the function to call");
+        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      "its stage is none of TCALL_STAGES");
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -20979,12 +20475,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -21923,28 +21423,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -21987,7 +21469,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -22728,222 +22210,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
 }
 
 #endif /* TOOLCALL_NO_STRICT */
-
-/* ==========================================================================
- * >>answer
- *
- * Providers report errors with an HTTP status, a code or type, and a sentence.
- * Where the status does not say enough, their words do.
- */
-
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
-
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
-
-/* Statuses that leave no doubt. */
-static const struct {
-    int status, error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
-static bool tcall_contains_words_(const char *text, const char *words)
-{
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
-            return true;
-    return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
-}
-
-/* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
-}
-
-/* The error that the provider's words name, or TCALL_OK. */
-static int tcall_words_error_(const tcall_answer *answer)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
-    return TCALL_OK;
-}
-
-int tcall_answer_error(const tcall_answer *answer, int status)
-{
-    int error;
-    if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
-        if (answer->error != TCALL_E_PROVIDER)
-            return answer->error;
-        /* Some send a status as the code of an error. */
-        status = code < 400 || code > 599 ? 0 : (int)code;
-    }
-    error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
-}
 
 /* ==========================================================================
  * >>provider
@@ -23781,196 +23047,220 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 }
 
 /* ==========================================================================
- * >>reader
+ * >>answer
  *
- * The items of an answer lie at the end of the chat: its text, which grows in
- * place, the calls and reasonings that are known, and then, while a document
- * of the stream passes, the elements of that document. What
- * an element belongs to may be said after its arguments, so it is merged only
- * when the document is complete: it stays as a new item, or what it brings is
- * moved to an older one.
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
  */
 
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
+static const struct {
+    const char *words;
+    int error;
+} tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
 
-TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                                   size_t at)
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
 {
-    return tcall_head_at_(reader->chat, at);
-}
-
-TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
-                                       int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
-                                       size_t to)
-{
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
-                                        int part, size_t len)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
-                                        int part, tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
     }
+    return false;
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
+/* Returns whether one of the words is in text. */
+static bool tcall_contains_words_(const char *text, const char *words)
 {
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
+            return true;
+    return false;
 }
 
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
-                                      size_t to, int part)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+TCALL_SHARED_ long tcall_digits_(const char *text)
 {
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
+                                           const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                                      const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
 }
 
-TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                            const char *word)
 {
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
-               : 0;
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
 }
 
-/* Makes an empty item at this place, where there is room. */
-TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
-                                       uint8_t kind)
+/* An answer without text and calls may be an error. */
+TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
 }
 
-/* Is it the whole of what a signature is of? */
-TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
 {
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
 }
 
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
 {
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->has_text && !reader->text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
+        if (tcall_contains_words_(answer->stop_text,
+                                  tcall_answer_errors_[i].words) ||
+            tcall_contains_words_(answer->message,
+                                  tcall_answer_errors_[i].words))
+            return tcall_answer_errors_[i].error;
+    return TCALL_OK;
 }
 
-/* Arguments that do not fit make their call fail, not the answer. */
-TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                                size_t more)
+int tcall_answer_error(const tcall_answer *answer, int status)
 {
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    int error;
+    if (status < 300) {
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
+    }
+    error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 /* ==========================================================================
  * >>text_calls
@@ -24675,22 +23965,204 @@ TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
                      TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>reasoning: what goes back to the provider that it came from
+ * >>answer: items
  *
- * Reasoning is kept as far as there is room for it beside calls; a part of it
- * would be refused, so one that does not fit is dropped as a whole. Which one a
- * provider has is in tcall_provider.reasoning.
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What an element belongs
+ * to may be said after its arguments, so it is merged only when the document is
+ * complete: it stays as a new item, or its bytes are moved to an older one.
  */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+/* The place of the item after the one at this place. */
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Is it the whole of what a signature is of? */
+static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
+    reader->has_text = true;
+    reader->text_ends = reader->parted = false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ---- reasoning ---- */
 
 #ifdef TOOLCALL_NO_REASONING
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     (void)reader;
     return TCALL_REASONING_NONE;
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     (void)head;
     return false;
@@ -24698,12 +24170,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #else
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
@@ -24711,7 +24183,7 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 #endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
-TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+static bool tcall_reasoning_is_free_(const tcall_reader *reader)
 {
     return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
 }
@@ -24740,7 +24212,7 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
     tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
 }
 
-TCALL_SHARED_ void tcall_reasoning_drop_all_(tcall_reader *reader)
+static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
     if (!tcall_reasoning_kept_(reader))
@@ -24773,11 +24245,11 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+                                   tcall_str piece)
 {
     if (part == TCALL_PART_TEXT_)
-        reader->words = reader->field;
+        reader->words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -24786,8 +24258,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -24809,8 +24280,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
 
 /* One of both is reasoning: is the piece of the known one? Its signature may
  * come by itself. */
-TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                                  const tcall_item_head_ *piece)
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
 {
     bool same = known->index && piece->index &&
                 !tcall_head_len_(piece, TCALL_PART_NAME_) &&
@@ -24825,7 +24296,7 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
 
 /* The first unmerged element is of the reasoning at this place: drops its words
  * where others are missing. */
-TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 {
     size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
     if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
@@ -24900,13 +24371,7 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ==========================================================================
- * >>stream: answers that come in pieces
- *
- * A stream of documents says of an item now this and now that, and providers
- * differ in how they say which item they mean. Without this chapter an answer
- * is one document, in which each element is an item.
- */
+/* ---- STREAM ---- */
 
 enum {
 #ifdef TOOLCALL_NO_STREAM
@@ -24960,7 +24425,7 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
 /* Returns the item that the first unmerged element is a piece of: the last that
  * matches, or the last call if the element does not say; itself if it is new.
  */
-TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+static size_t tcall_reader_find_(const tcall_reader *reader)
 {
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
@@ -25021,7 +24486,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 }
 
 /* Moves what the first unmerged element brings to the item at this place. */
-TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
@@ -25047,13 +24512,6 @@ TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
         known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
-
-/* ==========================================================================
- * >>pieces
- *
- * What the paths of a provider lead to are pieces: of an element, of the text,
- * or of what the answer says of itself. Elements are merged into items.
- */
 
 /* ---- room ---- */
 
@@ -25095,7 +24553,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 
 /* Makes room for what a call cannot do without. Where there is none the answer
  * is lost; the rest is read to know what would have been needed. */
-TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
     if (tcall_reader_room_(reader, bytes))
         return true;
@@ -25195,46 +24653,29 @@ static uint8_t tcall_field_kind_(int field)
     }
 }
 
-/* The part that a field is a piece of, or -1. */
-static int tcall_field_part_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_ID: return TCALL_PART_ID_;
-    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
-    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
-    case TCALL_FIELD_ARGUMENTS:
-    case TCALL_FIELD_ALL_ARGUMENTS:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_TEXT:
-    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
-    default: return -1;
-    }
-}
-
 /* Opens the current element as soon as there is something to keep of it. Some
  * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader)
+static bool tcall_reader_open_(tcall_reader *reader, int field)
 {
-    uint8_t kind = tcall_field_kind_(reader->field);
+    uint8_t kind = tcall_field_kind_(field);
     if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->kind = kind;
-        if (reader->field == TCALL_FIELD_REASONING_DATA)
+        if (field == TCALL_FIELD_REASONING_DATA)
             head->flags |= TCALL_FLAG_RAW_;
     }
     return reader->open;
 }
 
 /* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+static void tcall_reader_content_(tcall_reader *reader, int field,
+                                  tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (reader->field == TCALL_FIELD_TEXT &&
+    if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
@@ -25248,20 +24689,21 @@ static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
+                                      tcall_str piece)
 {
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
-    if (!tcall_reader_open_(reader))
+    if (!tcall_reader_open_(reader, field))
         return;
     if (tcall_reasoning_kept_(reader) &&
         (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, part, piece);
+         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, piece);
+        tcall_reader_content_(reader, field, piece);
     else if (tcall_reader_need_(reader, piece.len))
         tcall_reader_append_(reader, reader->element, part, piece);
 }
@@ -25386,7 +24828,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->in_whole = true;
@@ -25397,6 +24839,10 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
         tcall_reader_piece_(reader);
     }
 }
+
+/* ==========================================================================
+ * >>answer: members and framing
+ */
 
 /* ---- fields ---- */
 
@@ -25442,7 +24888,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     }
     if (reader->type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->index = reader->type = reader->flags = 0;
     reader->in_element = reader->open = reader->ignored = false;
     reader->fault = TCALL_OK;
 }
@@ -25490,7 +24936,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
         if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
-            tcall_reader_open_(reader);
+            tcall_reader_open_(reader, 0);
         return;
     }
     reader->event = means;
@@ -25548,35 +24994,30 @@ static bool tcall_field_is_word_(int field)
     return field >= TCALL_FIELD_INDEX;
 }
 
-/* Is a value of this field, which begins with c, of no use? */
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     int part, char c)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_SIGNATURE:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-        if (!tcall_reasoning_takes_(reader, field, c))
-            return true;
-        break;
-    case TCALL_FIELD_TEXT: return c != '"';
-    case TCALL_FIELD_DELTA:
-        if (c != '"')
-            return true;
-        break;
-    default: break;
-    }
-    return reader->open && tcall_reader_len_(reader, reader->element, part);
-}
-
-/* A part of an element begins with c. */
-static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
                                      char c)
 {
-    reader->field = (uint8_t)field;
-    if (reader->skip)
-        return;
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    if (reader->whole && reader->repeats)
+        return true;
+    if (reasons && !tcall_reasoning_takes_(reader, field, c))
+        return true;
+    if (text && c != '"')
+        return true;
+    return field != TCALL_FIELD_TEXT && reader->open &&
+           tcall_reader_len_(reader, reader->element, reader->part);
+}
+
+/* A part of an element begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
+{
+    const uint8_t kind = tcall_field_kind_(field);
+    if (reader->whole && reader->repeats)
+        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -25584,13 +25025,15 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->scan.wide = false;
+        reader->syntax.odd = false;
     }
-    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    if (tcall_reader_skips_part_(reader, field, c))
+        return false;
     /* Text and reasoning make an element even when they are empty. */
-    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
-        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(reader);
+    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+        reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader, field);
+    return true;
 }
 
 /* Is a text at hand certainly the model's? A whole answer may hold several,
@@ -25606,31 +25049,31 @@ static bool tcall_reader_hears_(const tcall_reader *reader)
 
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
-static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
+    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
+        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
         return -1;
-    return tcall_field_part_(field);
+    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                                  : TCALL_PART_TEXT_);
 }
 
-/* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
+/* A value begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
-    reader->skip = c == 'n';
-    if (c != 'n')
-        tcall_reader_tell_piece_(reader, field);
-    if (tcall_field_is_word_(field)) {
-        reader->word[0] = 0;
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (reader->whole && reader->repeats &&
-        (part >= 0 || field == TCALL_FIELD_TEXT))
-        reader->skip = true;
+    reader->told = true;
+    if (c == 'n') /* null is as good as nothing */
+        return false;
+    tcall_reader_tell_piece_(reader, field);
+    reader->word_len = 0;
+    reader->word[0] = 0;
+    reader->part = tcall_reader_part_of_(reader, field);
+    if (reader->part >= 0)
+        return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
+    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE:
         reader->in_choice = true;
@@ -25645,37 +25088,37 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
-        reader->field = TCALL_FIELD_UNREAD;
-        tcall_reader_open_(reader);
+        tcall_reader_open_(reader, field);
         break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE:
-        if (answer->message[0] && !reader->in_page)
-            reader->skip = true;
-        break;
-    default:
-        if (part >= 0)
-            tcall_reader_begin_part_(reader, field, part, c);
+    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
+    default: break;
     }
+    return true;
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
+{
+    const size_t room = sizeof reader->word - 1 - reader->word_len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
+    reader->word_len = (uint8_t)(reader->word_len + piece.len);
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
     if (tcall_field_is_word_(field)) {
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (part >= 0)
-        tcall_reader_part_(reader, part, bytes);
-    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_spell_(reader, bytes);
+    } else if (reader->part >= 0) {
+        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
-    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
         if (reader->in_page)
@@ -25689,11 +25132,13 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        if (!reader->skip)
-            tcall_reader_word_(reader, field);
+        tcall_reader_word_(reader, field);
+        reader->word_len = 0;
         return;
     }
-    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
@@ -25708,10 +25153,12 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
 }
 
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning. */
+static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 {
+    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
+    reader->kept = end;
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
@@ -25721,29 +25168,155 @@ static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
         tcall_reasoning_raw_piece_(reader, piece);
 }
 
-/* One event of the scanner. */
-TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
-                                   tcall_scan_event event, tcall_str bytes)
+/* ---- the user of the recogniser: members ---- */
+
+/* Finds the member of a name from one member on, before another. */
+static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
+                                        const tcall_wire *end, tcall_str name)
 {
-    tcall_reader *reader = (tcall_reader *)user;
-    reader->told = true;
-    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
-    if (reader->in_whole && reader->piece)
-        return TCALL_OK;
-    if (event == TCALL_SCAN_END)
-        tcall_reader_complete_(reader, field);
-    else if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(reader, field, *bytes.ptr);
-    else if (field == TCALL_FIELD_ELEMENT)
-        tcall_reader_raw_piece_(reader, bytes);
-    else if (!reader->skip)
-        tcall_reader_data_(reader, field, bytes);
-    return TCALL_OK;
+    for (; member != end && member->name; member++)
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0)
+            return member;
+    return NULL;
 }
 
-/* ==========================================================================
- * >>frames
+/* A member's name. What mostly follows the last one is looked at first. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    tcall_str name = tcall_slice_(bytes, len);
+    if (!last || reader->word_len) {
+        tcall_reader_spell_(reader, name);
+        name = tcall_slice_(reader->word, reader->word_len);
+    }
+    if (!last)
+        return true;
+    reader->member = NULL;
+    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
+        reader->member = tcall_wire_of_(reader->next, NULL, name);
+        if (!reader->member)
+            reader->member =
+                tcall_wire_of_(object->members, reader->next, name);
+    }
+    reader->word_len = 0;
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
+                                     const tcall_wire *member, bool wanted)
+{
+    if (member->flags & TCALL_WIRE_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (reader->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (member->flags & TCALL_WIRE_KEPT)
+        reader->kept = reader->syntax.from;
+    reader->level[reader->levels++] = member;
+    reader->next = member->members;
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    bool wanted = true;
+    if (s->depth && !s->object) {
+        member = reader->level[reader->levels - 1];
+        if (!(member->flags & TCALL_WIRE_EACH))
+            return TCALL_SKIP_;
+        member = member->members;
+    }
+    reader->member = member;
+    if (member->field)
+        wanted = tcall_reader_begin_(reader, member->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(reader, member, wanted);
+    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
+        return -1;
+    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
+ * is more to tell than this. */
+static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
+                               size_t len)
+{
+    const long half = tcall_half_of_(bytes, len);
+    const bool low = half >= 0xDC00;
+    uint32_t code = 0xFFFD;
+    char whole[4];
+    if (reader->half && reader->half_of == reader->member) {
+        if (low)
+            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+        reader->half = 0;
+        tcall_reader_data_(reader, reader->member->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+        if (low)
+            return false;
+    }
+    if (half < 0)
+        return true;
+    if (!low) {
+        reader->half = (uint16_t)half;
+        reader->half_of = reader->member;
+        return false;
+    }
+    tcall_reader_data_(reader, reader->member->field,
+                       tcall_slice_(whole, tcall_utf8_(whole, code)));
+    return false;
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    if ((s->odd || reader->half) && !s->raw &&
+        !tcall_answer_half_(reader, bytes, len))
+        return;
+    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    if (reader->levels > s->depth) {
+        member = reader->level[--reader->levels];
+        reader->next = member + 1;
+        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+            tcall_reader_keep_(reader, s->from);
+            reader->kept = NULL;
+        }
+    } else if (reader->half && reader->half_of == member && !reader->sse) {
+        tcall_answer_half_(reader, NULL, 0);
+    }
+    if (member->field)
+        tcall_reader_complete_(reader, member->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
+
+/* ---- framing ----
  *
  * An answer is a document, an array of documents, documents in lines (NDJSON),
  * or server-sent events (SSE) whose data are documents.
@@ -25758,7 +25331,7 @@ enum {
     TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
-/* Bytes in a row of comments, blank lines and documents that say nothing: a
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
  * comment each second for an hour is less. */
 enum { TCALL_MAX_SILENCE_ = 65536 };
 
@@ -25800,22 +25373,20 @@ static bool tcall_reader_in_lines_(const tcall_reader *reader)
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
-    const uint8_t half_row = reader->scan.half_row;
-    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->told = false;
+    reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
-                    reader);
-    reader->scan.lone = true;
-    reader->scan.split = tcall_reader_in_lines_(reader);
-    reader->scan.half_row = half_row;
-    reader->scan.half = half;
-    tcall_scan_feed(&reader->scan, "{", 1);
+    reader->member = reader->provider->answer;
+    reader->levels = reader->word_len = 0;
+    reader->kept = NULL;
+    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
+    reader->syntax.halves = true;
+    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
 static void tcall_reader_end_document_(tcall_reader *reader)
@@ -25824,8 +25395,6 @@ static void tcall_reader_end_document_(tcall_reader *reader)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
-    reader->silent =
-        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
     if (reader->whole && !reader->begins)
         reader->complete = true;
@@ -25846,23 +25415,23 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
-    size_t before = reader->scan.pos;
-    int error;
-    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
-        return end;
-    while (line_end < end && *line_end != '\n' && *line_end != '\r')
-        line_end++;
-    end = line_end < end ? line_end + 1 : end;
-    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
-    bytes += reader->scan.pos - before;
-    if (tcall_scan_done_(&reader->scan))
+    tcall_syntax_ *s = &reader->syntax;
+    if (reader->kept)
+        reader->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (reader->kept)
+        tcall_reader_keep_(reader, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(reader, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-    else if (error)
-        tcall_reader_fail_(reader, error);
-    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
+        if (reader->told)
+            reader->silent = (uint32_t)(end - bytes);
+    } else {
         tcall_reader_begin_line_(reader);
-        reader->after_cr = *line_end == '\r';
+        reader->after_cr = bytes[-1] == '\r';
     }
     return bytes;
 }
@@ -25930,7 +25499,6 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
@@ -25967,12 +25535,17 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
     tcall_reader_page_(reader, bytes, len);
+    reader->silent += (uint32_t)len;
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
+        return TCALL_OK;
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
             tcall_reader_byte_(reader, *bytes++);
-    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
+        !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
@@ -26149,53 +25722,100 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#define TCALL_OPENAI_PATHS_(X)                                            \
-    X(1, 0, 0, "usage")                                                   \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "completion_tokens") \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error")                     \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                               \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                   \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                               \
-    X(1, TCALL_FIELD_ERROR_TYPE, 0, "type")                               \
-    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                      \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                            \
-    X(3, TCALL_FIELD_STOP, 0, "finish_reason")                            \
-    X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
-      "native_finish_reason")                         /* of OpenRouter */ \
-    X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
-    X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
-    X(4, TCALL_FIELD_ELEMENT, 0,                                          \
-      "function_call") /* before there were tools */                      \
-    X(5, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
-    X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
-    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
-    X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
-    X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
-    X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
-    X(5, 0, 0, "*") /* Mistral may send parts */                          \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
-    X(6, 0, 0, "thinking")                                                \
-    X(7, 0, 0, "*")                                                       \
-    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
-    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
-    X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
-    X(6, TCALL_FIELD_ID, 0, "id")                                         \
-    X(6, 0, 0, "extra_content")                                           \
-    X(7, 0, 0, "google")                                                  \
-    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
-    X(6, 0, 0, "custom")                                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, 0, "input")                               \
-    X(6, 0, TCALL_PATH_LAST, "function")                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")
+/* Members have the order in which they mostly come. */
+static const tcall_wire tcall_openai_usage_[] = {
+    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+static const tcall_wire tcall_openai_custom_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_google_[] = {
+    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_extra_[] = {
+    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
+    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
+    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+/* Mistral may send parts. */
+static const tcall_wire tcall_openai_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_thought_each_ = {
+    NULL, tcall_openai_thought_, 0, 0, 0};
+
+static const tcall_wire tcall_openai_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
+                                                   0, 0};
+
+/* Before there were tools there was one call, of a function. */
+static const tcall_wire tcall_openai_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
+               &tcall_openai_part_each_),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
+    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
+               NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+/* The native reason and an error within a choice are OpenRouter's. */
+static const tcall_wire tcall_openai_choice_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
+    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
+    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+                                                     0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_openai_members_[] = {
+    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
+                                                0, 0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -26271,7 +25891,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_openai_write_,
-                                                 &tcall_openai_paths_,
+                                                 &tcall_openai_answer_,
                                                  tcall_openai_stops_,
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
@@ -26287,47 +25907,56 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
  * stand before it or after it.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, 0, 0, "message")                                                  \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+static const tcall_wire tcall_anthropic_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+static const tcall_wire tcall_anthropic_message_[] = {
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_fault_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_delta_[] = {
+    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE_END};
+
+/* Redacted thinking is data. */
+static const tcall_wire tcall_anthropic_block_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_block_each_ = {
+    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_anthropic_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
+    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
+    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
+    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_anthropic_block_each_),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_answer_ = {
+    NULL, tcall_anthropic_members_, 0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -26426,7 +26055,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     "",
     {"anthropic-version", "2023-06-01"},
     tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
+    &tcall_anthropic_answer_,
     tcall_anthropic_stops_,
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
@@ -26442,24 +26071,38 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+static const tcall_wire tcall_ollama_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+static const tcall_wire tcall_ollama_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_ollama_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_members_[] = {
+    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
+    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
+                                                0, 0};
 
 static const tcall_word tcall_ollama_stops_[] = {
     {"stop", TCALL_STOP_END},
@@ -26511,7 +26154,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
+                                                 &tcall_ollama_answer_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_TEXT,
@@ -26530,46 +26173,71 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+static const tcall_wire tcall_responses_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+static const tcall_wire tcall_responses_part_each_ = {
+    NULL, tcall_responses_part_, 0, 0, 0};
+
+/* The phase of a text goes back with it. */
+static const tcall_wire tcall_responses_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_whole_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_item_each_ = {
+    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+
+static const tcall_wire tcall_responses_details_[] = {
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+/* The response of a stream's event is as the whole one. */
+static const tcall_wire tcall_responses_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
+               tcall_responses_item_),
+    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
+    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
+    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_responses_item_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_answer_ = {
+    NULL, tcall_responses_members_, 0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
@@ -26661,7 +26329,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     "Bearer ",
                                                     {NULL, NULL},
                                                     tcall_responses_write_,
-                                                    &tcall_responses_paths_,
+                                                    &tcall_responses_answer_,
                                                     tcall_responses_stops_,
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
@@ -26677,40 +26345,70 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-#define TCALL_GEMINI_PATHS_(X)                                               \
-    X(1, 0, 0, "usageMetadata")                                              \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
-    X(1, 0, 0, "promptFeedback")                                             \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
-    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
-    X(2, 0, 0, "details")                                                    \
-    X(3, 0, 0, "*")                                                          \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
-    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
-    X(3, 0, TCALL_PATH_LAST, "content")                                      \
-    X(4, 0, 0, "parts")                                                      \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
-    X(7, TCALL_FIELD_ID, 0, "id")                                            \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    X(7, TCALL_FIELD_UNREAD, 0,                                              \
-      "partialArgs") /* patches, which are never asked for */
+static const tcall_wire tcall_gemini_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
+    TCALL_WIRE_END}; /* patches, never asked for */
 
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+/* Calls and their results that are of tools that Google runs do not count. */
+static const tcall_wire tcall_gemini_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
+    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_gemini_content_[] = {
+    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_[] = {
+    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
+    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_each_ = {
+    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_gemini_feedback_[] = {
+    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_usage_[] = {
+    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_[] = {
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+                                                     0, 0, 0};
+
+static const tcall_wire tcall_gemini_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_members_[] = {
+    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
+    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
+    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
+                                                0, 0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 static const tcall_word tcall_gemini_stops_[] = {
@@ -26805,7 +26503,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     "",
     {NULL, NULL},
     tcall_gemini_write_,
-    &tcall_gemini_paths_,
+    &tcall_gemini_answer_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
@@ -26822,50 +26520,76 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * hold all steps again.
  */
 
-/* What a step holds, whole or as it begins. */
-#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
-    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
-    X(depth, TCALL_FIELD_ID, 0, "id")                            \
-    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
-    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
-    X(depth, 0, 0, "content")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
-    X(depth, 0, 0, "summary")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+static const tcall_wire tcall_interactions_said_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-#define TCALL_INTERACTIONS_PATHS_(X)                                        \
-    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
-    X(2, 0, 0, "content") /* of a summary */                                \
-    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
-    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
-    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
-    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
-    X(1, 0, 0, "usage")                                                     \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
-    X(1, 0, 0, "errors")                                                    \
-    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
-    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    TCALL_INTERACTIONS_STEP_(X, 3)
+static const tcall_wire tcall_interactions_said_each_ = {
+    NULL, tcall_interactions_said_, 0, 0, 0};
 
-TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+static const tcall_wire tcall_interactions_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_thought_each_ = {
+    NULL, tcall_interactions_thought_, 0, 0, 0};
+
+/* A step, whole or as it begins. */
+static const tcall_wire tcall_interactions_step_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
+               &tcall_interactions_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_step_each_ = {
+    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+
+/* The content is of a summary. */
+static const tcall_wire tcall_interactions_delta_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_usage_[] = {
+    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_one_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_each_ = {
+    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+
+/* The interaction of a stream's event is as the whole one. */
+static const tcall_wire tcall_interactions_members_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
+    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
+    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
+    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_interactions_step_each_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_answer_ = {
+    NULL, tcall_interactions_members_, 0, 0, 0};
 
 static const tcall_word tcall_interactions_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},
@@ -26963,7 +26687,7 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     "",
     {"Api-Revision", "2026-05-20"},
     tcall_interactions_write_,
-    &tcall_interactions_paths_,
+    &tcall_interactions_answer_,
     tcall_interactions_stops_,
     tcall_interactions_types_,
     TCALL_REASONING_DATA, /* words and signatures */
@@ -27146,7 +26870,7 @@ static int tcall_server_write_(const tcall_provider *provider,
         prefix,                                                           \
         {NULL, NULL},                                                     \
         write,                                                            \
-        &tcall_##format##_paths_,                                         \
+        &tcall_##format##_answer_,                                        \
         tcall_##format##_stops_,                                          \
         tcall_##format##_types_,                                          \
         reasoning,                                                        \
@@ -27197,7 +26921,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -27207,8 +26932,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -27229,8 +26953,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -27247,7 +26972,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);
@@ -27267,10 +26992,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
@@ -27387,7 +27108,7 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
         return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
+    if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
     if (!desc->path && !desc->provider->path)
         return "path is missing: this provider has none of its own";
@@ -27395,6 +27116,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);
@@ -27558,7 +27281,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -27902,7 +27625,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -28048,7 +27771,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -28115,12 +27838,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -28149,11 +27873,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);

@@ -234,7 +234,7 @@ TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 }
 
 /* Asks desc.approve, which may know at once. */
-TCALL_SHARED_ int tcall_ask_(tcall_ctx *cx)
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
 {
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
@@ -253,7 +253,7 @@ static int tcall_consent_(tcall_ctx *cx)
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    return call->approved ? tcall_decided_(cx, true) : tcall_ask_(cx);
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
