@@ -6968,13 +6968,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -7058,7 +7058,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7217,7 +7217,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7652,9 +7652,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -7665,10 +7665,10 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
-    const char *next; /* of that: the name that most likely comes, or NULL */
-    char *base;       /* where the value is kept, or NULL */
+    char *base;                 /* where the value is kept, or NULL */
 } tcall_place_;
 
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
@@ -7814,11 +7814,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -7902,7 +7904,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
-    place->next = NULL;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -8024,6 +8026,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
     const tcall_object *object = place->object;
     uint16_t next = (uint16_t)(place->member + 1);
     tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
@@ -8031,16 +8034,17 @@ static bool tcall_shapes_name_(tcall_machine *m)
                        TCALL_FETCH_POINTER_(const char *, &object->names),
                        TCALL_FETCH_8_(&object->count));
     if (place->next && next < words.count) {
-        words.word = place->next;
+        words.word += place->next;
         words.index = (uint8_t)next;
     }
-    place->next = NULL;
+    place->next = 0;
     if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    place->next = words.word + words.len + 1;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
     if (tcall_store_member_(object, place->base, words.index))
         place->member = words.index;
     else
@@ -8412,7 +8416,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -12426,14 +12429,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12511,6 +12528,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12518,7 +12536,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12530,15 +12548,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -12737,6 +12756,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -12744,7 +12764,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)

@@ -63,7 +63,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;

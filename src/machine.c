@@ -41,9 +41,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -54,10 +54,10 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
-    const char *next; /* of that: the name that most likely comes, or NULL */
-    char *base;       /* where the value is kept, or NULL */
+    char *base;                 /* where the value is kept, or NULL */
 } tcall_place_;
 
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
@@ -203,11 +203,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -291,7 +293,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
-    place->next = NULL;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -413,6 +415,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
     const tcall_object *object = place->object;
     uint16_t next = (uint16_t)(place->member + 1);
     tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
@@ -420,16 +423,17 @@ static bool tcall_shapes_name_(tcall_machine *m)
                        TCALL_FETCH_POINTER_(const char *, &object->names),
                        TCALL_FETCH_8_(&object->count));
     if (place->next && next < words.count) {
-        words.word = place->next;
+        words.word += place->next;
         words.index = (uint8_t)next;
     }
-    place->next = NULL;
+    place->next = 0;
     if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    place->next = words.word + words.len + 1;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
     if (tcall_store_member_(object, place->base, words.index))
         place->member = words.index;
     else
@@ -801,7 +805,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
