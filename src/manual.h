@@ -61,7 +61,6 @@
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
  *     NO_SYNONYMS    English words that mean the same, for ranking
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider

@@ -301,10 +301,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
 #ifdef TOOLCALL_NO_HOOKS
     TCALL_REFUSE_(&review, tool->hook_count > 0,
                   "hooks were left out by TOOLCALL_NO_HOOKS");

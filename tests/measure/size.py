@@ -109,9 +109,7 @@ BANNED = re.compile(
 LIBC_STACK = 32
 
 # How deep each recursion gets; one name of its cycle is enough.
-RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
-             "tcall_view_value_": 6,
-             # TCALL_EXAMPLE_DEPTH_, and a scalar within
+RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
              "tcall_write_shape_value_": 4, "tcall_write_schema_value_": 4,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
@@ -144,7 +142,8 @@ POINTERS = {
     "cx.end": ["tcall_end_"], "cx.hide": ["tcall_hide_injected_"],
     "desc.*": [], "d.wait": [], "mask.sink": [], "transport.*": [], "tool.run": [], "hook.filter": [],
     "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
-    "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
+    "part": ["tcall_tell_part_", "tcall_limit_part_", "tcall_say_part_",
+             "tcall_mcp_part_"],
     "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
     "scorer.score": [], "author.tell": ["tcall_schema_tell_"],
 }
@@ -160,9 +159,9 @@ BELOW = [
     ("tcall_decoder_*", "user.end", ["tcall_read_end_"]),
     # a sentence within a sentence says bounds
     ("tcall_tell_misfit_", "part", ["tcall_tell_part_"]),
-    ("tcall_tell_part_", "part", ["tcall_tell_bound_"]),
+    ("tcall_tell_part_", "part", ["tcall_limit_part_"]),
     ("tcall_say_sentence_", "part", ["tcall_say_part_"]),
-    ("tcall_say_part_", "part", ["tcall_say_limit_"]),
+    ("tcall_say_part_", "part", ["tcall_limit_part_"]),
     ("tcall_mcp_part_", "part", []),
     ("tcall_write*", "writer.sink", []), ("tcall_mcp_*", "writer.sink", []),
 ]
