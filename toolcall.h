@@ -26,14 +26,15 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
@@ -56,7 +57,6 @@
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request
@@ -291,9 +291,9 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
  * "ok". */
 TCALL_API const char *tcall_error_code(int error);
 /* Returns its sentence: "the JSON text ends too early: send all of it", static
- * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
- * _NO_AGENT leave out those of what only hooks and the loop report,
- * TOOLCALL_NO_SENTENCES all of them. */
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_AGENT leaves
+ * out those of what only the loop reports, TOOLCALL_NO_SENTENCES all of them.
+ */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -418,7 +418,21 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
  * What the user does not ask for is recognised all the same, and told to
  * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
  */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
 
 typedef struct tcall_syntax_ tcall_syntax_;
 
@@ -466,11 +480,16 @@ struct tcall_syntax_ {
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
     bool wide;     /* the string at hand has characters of several bytes */
-    bool lines;    /* a line feed between tokens halts */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    bool odd;      /* something passed that not every reader takes: half a
+                    * character, a number with an exponent or of 300 digits; who
+                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
+    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
     const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins: where */
+                          * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1249,123 +1268,6 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
- * >>scan: push recogniser of JSON
- *
- * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
- * checked, surrogates must be paired, nesting is limited. Given a path filter
- * it reports the values at the wanted paths as they pass, strings decoded.
- */
-
-/* One row of a path filter, which is a tree written in preorder: each row
- * names its depth. The root has depth 0 and is not written. */
-typedef struct tcall_path {
-    uint8_t depth;
-    uint8_t field; /* given to the callback; 0: only leads to other rows */
-    uint8_t flags; /* TCALL_PATH_... */
-    uint8_t len;   /* of its key */
-} tcall_path;
-
-/* A path filter: its rows, the last with depth 0, and their keys, one after
- * the other. */
-typedef struct tcall_paths {
-    const tcall_path *rows;
-    const char *keys;
-} tcall_paths;
-
-/* Defines a path filter from a list of X(depth, field, flags, key). The key
- * "*" is any element of an array, "0" the first one:
- *
- * #define ROWS(X)          \
- *     X(1, 0, 0, "choices") \
- *     X(2, 0, 0, "*")       \
- *     X(3, FINISH, 0, "finish_reason")
- *
- * TCALL_PATHS(paths, ROWS)
- */
-#define TCALL_PATHS(name, LIST)                                             \
-    static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
-    static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_paths name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, flags, key) \
-    {depth, field, flags, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, flags, key) key
-
-/* Flags of a tcall_path. */
-enum {
-    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
-                                  same depth, and is not written twice */
-    TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
-                            also when there are rows for its inside */
-    TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
-    TCALL_PATH_ROOT = 8  /* its inside is that of the root */
-};
-
-/* What a tcall_scan_fn is told of a value. */
-typedef enum tcall_scan_event {
-    TCALL_SCAN_BEGIN, /* a value starts; bytes: its first character */
-    TCALL_SCAN_DATA,  /* decoded bytes of a string, text of anything else */
-    TCALL_SCAN_END    /* the value is complete */
-} tcall_scan_event;
-
-/* Receives one event of a wanted value. A result < 0 stops the scan with that
- * error. */
-typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
-                             tcall_str bytes);
-
-/* Levels of a path filter. */
-#define TCALL_SCAN_LEVELS_ 9
-/* Bytes of a string that are collected: longer keys match nothing. */
-#define TCALL_SCAN_PIECE_ 64
-
-/* The state of a scanner. */
-typedef struct tcall_scan {
-    int error;  /* the error it stopped with, or TCALL_OK */
-    size_t pos; /* bytes consumed; after an error the offset of the error */
-
-    /* private */
-    uint8_t state, number, hex_left;
-    uint8_t string_mode; /* TCALL_STRING_... */
-    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
-    uint8_t at;          /* row of the container that is open */
-    bool object;         /* it is an object */
-    uint8_t piece_len;
-    const tcall_path *rows;
-    const char *keys;
-    tcall_scan_fn on;
-    void *user;
-    const char *lit; /* what is left of true, false, null */
-    uint16_t depth;
-    uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
-    uint16_t hex;       /* \u escape so far */
-    uint16_t high;      /* high surrogate that waits for its low one */
-    bool wide;  /* a number passed that a double may not hold, as far as its
-                   length and exponent say: looked at by who cares */
-    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
-    bool split; /* the low one may come with the next string of the row */
-    uint8_t half_row; /* a string of this row ended so, */
-    uint16_t half;    /* with this high surrogate; 0: none */
-    tcall_utf_ utf;
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
-    uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
-    uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* after the key that matched last */
-    uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
-} tcall_scan;
-
-/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
-                               tcall_scan_fn on, void *user);
-/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
- * stays. Bytes after the one value that are not white space are
- * TCALL_E_TRAILING. */
-TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
- */
-TCALL_API int tcall_scan_end(tcall_scan *s);
-
-/* ==========================================================================
  * >>json: values
  *
  * A value is its text: strict JSON without white space, in which each getter
@@ -1382,6 +1284,9 @@ typedef struct tcall_json {
     const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
+/* Returns TCALL_OK where text is one JSON value (RFC 8259), else what is wrong
+ * with it. It takes any names and numbers. */
+TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
@@ -1428,18 +1333,10 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens
  *
- * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
- * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
- * defined, for jsmn.h too.
+ * For whoever wants the tokens of jsmn, in programs with TOOLCALL_JSMN.
  */
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
 
 /* Makes jsmn's tokens of a value, of which no string was decoded yet: the
  * offsets in them count from value.at. Returns how many there are;
@@ -1475,6 +1372,8 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(ONEOF, "oneOf", '[')                       \
     X(NOT, "not", 's')                           \
     X(IF, "if", 's')                             \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
     X(CONTAINS, "contains", 's')                 \
     X(DEPENDENT, "dependentSchemas", '{')        \
     X(PROPERTIES, "properties", '{')             \
@@ -1504,15 +1403,13 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(NEEDED, "dependentRequired", '{')          \
     /* what has no row of its own */             \
     X(TYPE, "type", '*')                         \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
     X(DEPENDENCIES, "dependencies", '{')         \
     X(EXTRA, "additionalItems", 's')             \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
     X(OLD_ID, "id", '*')                         \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -1551,34 +1448,30 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, dependentSchemas: a node and its name; one of allOf,
- * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
- * bytes. */
+/* One schema of a keyword. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* or the text, where it begins in the schema's */
+    const char *name; /* its quote in the schema's text; of one without a name
+                       * where it begins there */
     tcall_node node;
 } tcall_member;
 
-/* One of patternProperties, or the pattern of a string. */
+/* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
     uint32_t count, states;
-    tcall_node node;
 } tcall_match;
 
 /* One keyword of a schema. 8 bytes. */
 typedef struct tcall_row {
     uint8_t on;     /* TCALL_ON_... */
     uint8_t flags;  /* TCALL_ROW_... */
-    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    uint16_t count; /* of members or names; SMALL: the bound */
     union {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
-        const tcall_node *node;
-        const tcall_node *const *nodes; /* if, then, else, or NULL */
-        const tcall_member *members;
-        const tcall_match *match;
+        const tcall_member *members; /* schemas; $ref: the one it leads to */
+        const tcall_match *match;    /* pattern */
     } of;
 } tcall_row;
 
@@ -1660,7 +1553,7 @@ typedef struct tcall_machine_desc {
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
- * which the way to it can be walked out. 24 bytes on 32 bits. */
+ * which the way to it can be walked out. 20 bytes on 32 bits. */
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
@@ -1671,8 +1564,8 @@ typedef struct tcall_fault {
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
                              * that is false: the row of the parent */
-    const tcall_shape *shape;   /* that it misses, or NULL */
-    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+    const void *shape;      /* that it misses: its tcall_shape; OTHERS, REQUIRED
+                             * and DUPLICATE: its tcall_object; or NULL */
 } tcall_fault;
 
 /* What happened to a value that was coerced. */
@@ -1705,12 +1598,9 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
-    uint8_t fault_count, coercion_count;     /* 255: or more */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
@@ -1722,6 +1612,11 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
+    tcall_machine_desc is;
+
+    /* public again */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -2240,6 +2135,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
  * the row is zero, and zero is always the careful choice.
  */
 
+typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
 
@@ -2364,6 +2260,17 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
+typedef struct tcall_schema_text {
+    const char *text;                          /* ends with NUL */
+    const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
+} tcall_schema_text;
+
 /* One row of a table of tools; what it points to stays the caller's, unchanged
  * as long as the registry. */
 typedef struct tcall_tool {
@@ -2371,10 +2278,10 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    const char *parameters;  /* JSON Schema text of the arguments, an object */
-    const char *output;      /* JSON Schema text of the result; default: any */
-    const char *provider_schema; /* sent in place of parameters; the check
-                                    stays with parameters */
+    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text output;          /* of the result; default: any */
+    tcall_schema_text provider_schema; /* sent in place of parameters; the
+                                        * check stays with parameters */
     tcall_run run;
     /* Says what the arguments are in place of parameters: the schema is written
      * from it, and cx->bound is its struct. */
@@ -2405,21 +2312,37 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
-    {                                                                      \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
-            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
-            false, false, false, false, 0, 0, 0, NULL                      \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
-/* The parameters of a tool that takes no arguments. */
-#define TCALL_NO_PARAMETERS                   \
-    "{\"type\":\"object\",\"properties\":{}," \
-    "\"additionalProperties\":false}"
-/* Raw JSON in C source, without backslashes. */
-#define TCALL_JSON(...) #__VA_ARGS__
+/* The schemas of a row: raw JSON in C source, without backslashes; a text that
+ * stands elsewhere; that of a tool that takes no arguments. */
+#define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+#define TCALL_NO_PARAMETERS                                     \
+    TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
+                      "\"additionalProperties\":false}")
+/* Raw JSON in C source as a text. */
+#define TCALL_TEXT(...) #__VA_ARGS__
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
@@ -2487,6 +2410,25 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
+/* Who calls hooks: &tcall_stages. */
+typedef struct tcall_stages_ {
+    /* private */
+    int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
+    int (*pass)(tcall_ctx *cx, int last);
+    int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
+    int (*around)(tcall_ctx *cx);
+} tcall_stages_;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -2500,8 +2442,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2518,6 +2461,8 @@ typedef struct tcall_desc {
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
     const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
+    const tcall_stages_ *stages; /* &tcall_stages, where there are hooks of the
+                                  * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
@@ -2537,7 +2482,7 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-typedef struct tcall {
+struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
@@ -2545,7 +2490,7 @@ typedef struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const struct tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
@@ -2557,7 +2502,7 @@ typedef struct tcall {
     const char *key; /* its secret: records of calls do not show it */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
-} tcall;
+};
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
@@ -2617,6 +2562,39 @@ TCALL_API int tcall_remove(tcall *tc, tcall_str name);
  * any more and may be freed; a new one is told of the next event. */
 TCALL_API void tcall_subscribe(tcall *tc, tcall_listener *listener);
 TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
+#endif
+
+/* ==========================================================================
+ * >>schemas: what reads the schema text of a row
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+struct tcall_judged_;
+struct tcall_said_fault_;
+
+/* Private: what is asked of a text. */
+struct tcall_schema_reader_ {
+    /* At the start: compiles into the free part of the block, and reports what
+     * is wrong with the text. */
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+                 tcall_schema_text source);
+    /* Of a call: compiles to the end of the memory. */
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
+                   size_t size);
+    const tcall_rows *rows;
+    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    /* Writes a value that the schema may allow. */
+    void (*example)(tcall_writer *out, const char *text, int depth);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
+TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
 
 /* ==========================================================================
@@ -2825,11 +2803,11 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
-    const tcall_order_ *order; /* of the hooks of this call */
-    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;       /* the same for a stage inside of an attempt */
-    uint16_t next_around;      /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;      /* hooks that are around what runs now */
+    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
+    uint16_t next_hook;         /* of the stage at hand, in their order */
+    uint16_t next_inner;        /* the same for a stage inside of an attempt */
+    uint16_t next_around;       /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
@@ -2911,10 +2889,20 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
+    bool by_model;  /* an agent's, held to the offer of its turn */
+    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
+};
+
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3011,91 +2999,17 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>stages: hooks around the run of a tool
- */
-
-/* Hooks around the run of one tool that may be inside each other. */
-#ifndef TOOLCALL_MAX_AROUND
-#define TOOLCALL_MAX_AROUND 8
-#endif
-
-/* -- For authors of hooks -- */
-
-#ifndef TOOLCALL_NO_HOOKS
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-#endif
-
-/* ==========================================================================
- * >>hash: fingerprints that nobody can forge without the key
- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
-
-/* ==========================================================================
- * >>loops: calls that repeat others are answered, not run
- *
- * An agent breaks loops within a turn unless desc.allow_repeat is set; calls
- * without one have TCALL_LOOPS. A call that was made before with success, or
- * whose tool does more than read and has run, whatever failed after it, is
- * answered without running where nothing that ran since can have changed its
- * result (tcall_concerns), unless the tool has allow_repeat. The same call
- * three times in a row, two calls in turns, or a third call in a row of a tool
- * that was refused or denied twice, fail with TCALL_E_LOOP, and nobody is asked
- * for them.
- */
-
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
-
-/* ==========================================================================
  * >>invoke: from a checked call to a result
  *
  * One walk through TCALL_STAGES, with the hooks of the registry and of the
  * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
  * always yields a result that the model can read.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3128,9 +3042,51 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
 
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
 /* ==========================================================================
  * >>records: what programs and logs read of a call
+ *
+ * Fingerprints that nobody can forge without the key, and where the arguments
+ * of a call came from.
  */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
@@ -3153,8 +3109,6 @@ TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -3273,14 +3227,36 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
- * has its own, it does nothing. */
+/* Calls that repeat others are answered, not run. A call that was made before
+ * with success, or whose tool does more than read and has run, whatever failed
+ * after it, is answered without running where nothing that ran since can have
+ * changed its result (tcall_concerns), unless the tool has allow_repeat. The
+ * same call three times in a row, two calls in turns, or a third call in a row
+ * of a tool that was refused or denied twice, fail with TCALL_E_LOOP, and
+ * nobody is asked for them. An agent breaks loops within a turn so, unless
+ * desc.allow_repeat is set, whatever hooks there are: in its calls this one
+ * does nothing. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-#endif
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -3294,58 +3270,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  */
 
 /* ==========================================================================
- * >>answer: what an answer says of itself
- */
-
-/* Why the model stopped. */
-typedef enum tcall_stop {
-    TCALL_STOP_UNKNOWN,
-    TCALL_STOP_END,            /* it is done */
-    TCALL_STOP_TOOL_CALLS,     /* it wants results */
-    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
-    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
-    TCALL_STOP_OTHER           /* an error, where nothing else was said */
-} tcall_stop;
-
-/* What is known of an answer besides its items. */
-typedef struct tcall_answer {
-    tcall_stop stop;
-    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
-     * of this provider; TCALL_E_MEMORY, and block->need says how much would
-     * have done; or what scanning found. */
-    int error;
-    int calls;
-    bool has_text; /* there are words of the model */
-    bool text_cut; /* the text did not fit and was cut */
-    bool pending;  /* the provider says that it is still at work */
-    bool unread;   /* it holds items of a type that is not known here */
-    /* Bytes of reasoning that did not fit. The calls are there, but their
-     * results cannot be sent back: block->need says how much would have done.
-     */
-    size_t reasoning_dropped;
-    long input_tokens;  /* -1: unknown */
-    long output_tokens; /* -1: unknown */
-    long wait_ms;       /* how long to wait; -1: unknown */
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    char message[160];  /* the provider's words about its error, cut; where it
-                           is no answer at all, its beginning: "<html>..." */
-} tcall_answer;
-
-/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
- * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
- * own faults; else the answer's error. */
-TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
-
-/* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
- * A provider is data: the paths that matter in its answers, the words it uses,
- * what distinguishes it, and a function that writes its requests. One reader
- * serves all of them.
+ * A provider is data: the members that matter in its answers, the words it
+ * uses, what distinguishes it, and a function that writes its requests. One
+ * reader serves all of them.
  */
 
 typedef enum tcall_choice {
@@ -3387,7 +3316,7 @@ typedef struct tcall_chat_request {
      * for: what is sent again then costs less. */
     bool cache_prompt;
     /* Further members of the body, the JSON text of an object; NULL: none.
-     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * {"temperature":0.2} or TCALL_TEXT({"reasoning_effort" : "none"}). Limits
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
@@ -3403,17 +3332,17 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a path of a provider's answers leads to (tcall_path.field). A call is
- * read as an element that has some of id, name, arguments and index, whole or
- * as a piece of one that came before. */
+/* What a member of a provider's answers is (tcall_wire.field). A call is read
+ * as an element that has some of id, name, arguments and index, whole or as a
+ * piece of one that came before. */
 enum {
     TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
-    TCALL_FIELD_ID,        /* the first that is not empty counts */
-    TCALL_FIELD_NAME,      /* likewise */
-    TCALL_FIELD_SIGNATURE, /* likewise */
-    TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
+    TCALL_FIELD_ID,             /* the first that is not empty counts */
+    TCALL_FIELD_NAME,           /* likewise */
+    TCALL_FIELD_SIGNATURE,      /* likewise */
+    TCALL_FIELD_ARGUMENTS,      /* a string is a piece; an object is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
     TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
@@ -3449,6 +3378,34 @@ enum {
     TCALL_FIELD_ERROR_TYPE,
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
+
+/* A member of an object that matters in an answer. A table of an object's ends
+ * with TCALL_WIRE_END; in the order in which they mostly come they are found
+ * first. */
+typedef struct tcall_wire {
+    const char *name;
+    /* Those of the object that it is; of an array the one of its elements. */
+    const struct tcall_wire *members;
+    uint8_t len;   /* of the name */
+    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
+    uint8_t flags; /* TCALL_WIRE_... */
+} tcall_wire;
+
+/* Flags of a tcall_wire. */
+enum {
+    TCALL_WIRE_EACH = 1, /* members is of an array */
+    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
+                            white space */
+    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+};
+
+/* clang-format off */
+/* Makes a tcall_wire: its name a text, members a table, or NULL. */
+#define TCALL_WIRE(name, field, flags, members) \
+    {name, members, sizeof name - 1, field, flags}
+/* Ends a table of them. */
+#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+/* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3533,7 +3490,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
+    const tcall_wire *answer; /* the members of an answer that matter */
     const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                  not stopped yet, and is pending */
     const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
@@ -3547,15 +3504,62 @@ struct tcall_provider {
 };
 
 /* ==========================================================================
- * >>reader: answers, as they arrive
+ * >>answer: answers, as they arrive
  *
  * Takes bytes of an answer in any pieces, a whole one or a stream of events,
  * and keeps the text, the calls and what reasoning has to go back.
  */
 
+/* Why the model stopped. */
+typedef enum tcall_stop {
+    TCALL_STOP_UNKNOWN,
+    TCALL_STOP_END,            /* it is done */
+    TCALL_STOP_TOOL_CALLS,     /* it wants results */
+    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
+    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
+    TCALL_STOP_OTHER           /* an error, where nothing else was said */
+} tcall_stop;
+
+/* What is known of an answer besides its items. */
+typedef struct tcall_answer {
+    tcall_stop stop;
+    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
+     * have done; or what scanning found. */
+    int error;
+    int calls;
+    bool has_text; /* there are words of the model */
+    bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
+    /* Bytes of reasoning that did not fit. The calls are there, but their
+     * results cannot be sent back: block->need says how much would have done.
+     */
+    size_t reasoning_dropped;
+    long input_tokens;  /* -1: unknown */
+    long output_tokens; /* -1: unknown */
+    long wait_ms;       /* how long to wait; -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
+} tcall_answer;
+
+/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
+TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+
+/* Containers that may lie within each other on the way to a value. */
+#define TCALL_WIRE_LEVELS_ 9
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
+    struct tcall_syntax_ syntax; /* private */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3567,7 +3571,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-
     /* private */
     void (*text)(void *user, tcall_str piece);
     void *user;
@@ -3600,20 +3603,28 @@ typedef struct tcall_reader {
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
-    uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored;
     /* of the current value */
-    bool skip;
-    char word[40]; /* a short one */
+    const tcall_wire *member;
+    const tcall_wire *next; /* its object's where the next name is looked
+                             * for first */
+    int8_t part;            /* of the element that it is of; -1: none */
+    bool growing;           /* it goes to the end of the block */
+    char word[40];          /* a short one; of a name what came so far */
+    uint8_t word_len, levels;
+    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const char *kept; /* the element's text in this piece begins here */
+    /* of a character whose halves are told one by one, and may be parted */
+    const tcall_wire *half_of;
+    uint16_t half;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
-    tcall_scan scan;
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -4350,6 +4361,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
@@ -4361,11 +4383,6 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -4378,7 +4395,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
@@ -5242,6 +5259,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
+        s->from = at;
         TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
@@ -5398,11 +5416,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 ||
+        (--s->within == 0 && !s->halves && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    if (half == 0xD800) {
+    s->odd |= half == 0xD800 || half == 0xDC00;
+    if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
@@ -5437,6 +5457,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
+    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -5444,6 +5465,9 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
         state = next;
     }
     s->within = state;
+    len += (size_t)(at - from);
+    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
+    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
@@ -5475,6 +5499,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
+        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -5487,7 +5512,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && *at == '\n';
+        s->halt = s->lines && (*at == '\n' || *at == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
@@ -5562,7 +5587,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
 /* Ends the text; a number at the root ends only here. Returns the error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5575,6 +5601,138 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     memset(s, 0, sizeof *s);
     s->user = user;
 }
+
+#ifdef TOOLCALL_JSMN
+
+/* ---- a text that jsmn has tokenised ----
+ *
+ * jsmn lets pass what JSON does not allow between two tokens, and within them.
+ * So each gap is held against what the links of the tokens make of it: the
+ * brackets that close, then a comma, a colon, or nothing.
+ */
+
+/* A text, and how far its user was told of it. */
+typedef struct tcall_tokens_ {
+    tcall_syntax_ *s;
+    const jsmntok_t *tok;
+    const char *text, *at, *end;
+    int open;   /* the innermost object or array, -1: none */
+    bool named; /* a name was told: its value follows */
+} tcall_tokens_;
+
+/* Eats white space, and this character. Returns whether it came. */
+static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+{
+    while (t->at < t->end && tcall_is_space_(*t->at))
+        t->at++;
+    return t->at < t->end && *t->at++ == c;
+}
+
+/* Closes the innermost object or array. */
+static bool tcall_tokens_close_(tcall_tokens_ *t)
+{
+    const jsmntok_t *tok = t->tok;
+    int parent;
+    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
+        return false;
+    parent = tok[t->open].parent;
+    if (parent >= 0 && tok[parent].type == JSMN_STRING)
+        parent = tok[parent].parent; /* it was the value of this name */
+    t->open = parent;
+    tcall_syntax_close_(t->s, t->at - 1);
+    return !t->s->error;
+}
+
+/* Eats what must stand in front of a token, up to its beginning. */
+static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
+{
+    int parent = t->tok[i].parent;
+    if (t->named)
+        return parent == i - 1 && tcall_tokens_eat_(t, ':');
+    while (t->open != parent)
+        if (!tcall_tokens_close_(t))
+            return false;
+    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
+}
+
+/* Tells of a string with these quotes: mostly all of it at once. */
+static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
+                                        const char *to)
+{
+    tcall_syntax_ *s = t->s;
+    const char *text = from + 1;
+    t->named = s->object && !t->named;
+    if (tcall_plain_(text, to) != to) {
+        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
+                        : tcall_syntax_value_(s, from, t->end);
+        while (from <= to && !s->error)
+            from = tcall_syntax_turn_(s, from, t->end);
+        return from;
+    }
+    s->from = from;
+    s->wide = false;
+    if (t->named) {
+        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
+        return to + 1;
+    }
+    TCALL_USER_(s, begin)(s, '"');
+    if (to > text)
+        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_value_ends_(s, to + 1);
+    return to + 1;
+}
+
+/* Tells of a name, of a value that is no container, or that one opens. */
+static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
+{
+    const jsmntok_t *tok = &t->tok[i];
+    const char *from = t->text + tok->start, *to = t->text + tok->end;
+    bool string = tok->type == JSMN_STRING;
+    from -= string;
+    while (t->at < from && tcall_is_space_(*t->at))
+        t->at++;
+    if (t->at != from || (t->s->object && !t->named && !string))
+        return false;
+    if (string) {
+        to++;
+        t->at = tcall_tokens_string_(t, from, to - 1);
+    } else {
+        if (tok->type != JSMN_PRIMITIVE) {
+            to = from + 1;
+            t->open = i;
+        }
+        t->named = false;
+        t->at = tcall_syntax_value_(t->s, from, t->end);
+    }
+    return t->at == to && !t->s->error;
+}
+
+/* Tells all of a text to the user, who has just begun and asks for all. Returns
+ * whether it went well: else the text is no JSON, or the user found an error,
+ * and may have been told a part. */
+TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
+                                        const jsmntok_t *tok, int count)
+{
+    tcall_tokens_ t;
+    int i;
+    t.s = s;
+    t.tok = tok;
+    t.text = t.at = text.ptr;
+    t.end = text.ptr + text.len;
+    t.open = -1;
+    t.named = false;
+    for (i = 0; i < count; i++)
+        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
+            return false;
+    while (t.open >= 0)
+        if (t.named || !tcall_tokens_close_(&t))
+            return false;
+    while (t.at < t.end && tcall_is_space_(*t.at))
+        t.at++;
+    return t.at == t.end && s->state == TCALL_AT_DONE_;
+}
+
+#endif
 
 /* ---- a user that hears nothing ---- */
 
@@ -7018,634 +7176,6 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 }
 
 /* ==========================================================================
- * >>scan
- *
- * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What the path filter wants is tracked per
- * open level as the row that matched, so a key is compared with the few rows
- * below that one only.
- */
-
-#define TCALL_SCAN_NONE_ 0xFF /* no row */
-#define TCALL_SCAN_ROOT_ 0xFE /* above the first row */
-
-enum {
-    TCALL_S_VALUE_,     /* a value must come */
-    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
-    TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
-    TCALL_S_KEY_,       /* behind ',' in an object */
-    TCALL_S_COLON_,     /* behind a key */
-    TCALL_S_NEXT_,      /* behind a value: ',' or a closing bracket */
-    TCALL_S_DONE_,      /* behind the root */
-    TCALL_S_LITERAL_,   /* inside true, false, null */
-    TCALL_S_NUMBER_,    /* inside a number */
-    TCALL_S_STRING_,    /* inside a string */
-    TCALL_S_ESCAPE_,    /* behind '\' */
-    TCALL_S_HEX_,       /* inside \uXXXX */
-    TCALL_S_LOW_,       /* behind a high surrogate: '\' */
-    TCALL_S_LOW_U_      /* and then: 'u' */
-};
-
-enum {
-    TCALL_STRING_KEY_,    /* a key to be compared */
-    TCALL_STRING_VALUE_,  /* to be reported */
-    TCALL_STRING_SKIP_,   /* a key that nobody wants */
-    TCALL_STRING_UNHEARD_ /* a value that nobody wants */
-};
-
-void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
-                     void *user)
-{
-    memset(s, 0, sizeof *s);
-    s->row = TCALL_SCAN_NONE_;
-    if (paths) {
-        s->rows = paths->rows;
-        s->keys = paths->keys;
-        s->row = TCALL_SCAN_ROOT_;
-    }
-    s->on = on;
-    s->user = user;
-    s->at = TCALL_SCAN_NONE_;
-}
-
-/* Whether the value is complete; a number at the root needs the end. */
-TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
-{
-    return s->state == TCALL_S_DONE_;
-}
-
-static int tcall_scan_fail_(tcall_scan *s, int error)
-{
-    s->error = error;
-    return error;
-}
-
-/* Report to the callback when the value at hand is wanted. */
-static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
-                             const char *p, size_t n)
-{
-    int r;
-    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
-        return;
-    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
-    if (r < 0)
-        s->error = r;
-}
-
-/* The row below parent, that of the open container, that the key or element
- * matches. */
-static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
-                                        const char *key, size_t len)
-{
-    const tcall_path *row = s->rows;
-    const char *text = s->keys;
-    uint8_t below = 1;
-    if (parent == TCALL_SCAN_NONE_)
-        return TCALL_SCAN_NONE_;
-    if (parent != TCALL_SCAN_ROOT_) {
-        row += parent;
-        below = (uint8_t)(row->depth + 1);
-        row++;
-        text += s->below[s->depth - 1];
-    }
-    for (; row->depth >= below; text += row->len, row++) {
-        if (row->depth != below)
-            continue;
-        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
-            s->behind = (uint16_t)(text - s->keys + row->len);
-            return (uint8_t)(row - s->rows);
-        }
-        if (row->flags & TCALL_PATH_LAST)
-            break;
-    }
-    return TCALL_SCAN_NONE_;
-}
-
-static inline void tcall_scan_value_end_(tcall_scan *s)
-{
-    s->state = s->depth ? TCALL_S_NEXT_ : TCALL_S_DONE_;
-}
-
-/* The row of the next element of the array that is open. */
-TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
-{
-    uint8_t row = TCALL_SCAN_NONE_, *index;
-    const char *key;
-    if (s->at == TCALL_SCAN_NONE_)
-        return row;
-    index = &s->index[s->depth - 1];
-    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
-        row = tcall_scan_match_(s, s->at, key, 1);
-    *index = (uint8_t)(*index + (*index < 255));
-    return row;
-}
-
-/* A value begins with c: find out whether it is wanted. */
-static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
-{
-    if (s->depth && !s->object)
-        s->row = tcall_scan_element_(s);
-    if (s->row != TCALL_SCAN_NONE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
-}
-
-static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row, *open;
-    unsigned below = 0, bit = s->depth & 7u;
-    tcall_scan_begin_(s, c);
-    s->object = *c == '{';
-    row = s->row;
-    if (s->depth >= TOOLCALL_MAX_DEPTH)
-        return tcall_scan_fail_(s, TCALL_E_DEPTH);
-    if (row < TCALL_SCAN_ROOT_) {
-        const tcall_path *path = s->rows + row;
-        below = s->behind;
-        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
-            s->raw_depth = (uint16_t)(s->depth + 1);
-            *raw = c;
-        }
-        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
-            row++;
-            below += path[1].len;
-        }
-        if (path->flags & TCALL_PATH_ROOT) {
-            row = TCALL_SCAN_ROOT_;
-            below = 0;
-        }
-    }
-    open = &s->open[s->depth >> 3];
-    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
-    s->at = TCALL_SCAN_NONE_;
-    if (s->depth < TCALL_SCAN_LEVELS_) {
-        s->at = s->node[s->depth] = row;
-        s->below[s->depth] = (uint16_t)below;
-        s->index[s->depth] = 0;
-    }
-    s->depth++;
-    s->row = TCALL_SCAN_NONE_;
-    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
-    return s->error;
-}
-
-static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row = s->at;
-    unsigned up;
-    if (s->object != (*c == '}'))
-        return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    s->depth--;
-    if (s->raw_depth == s->depth + 1) {
-        tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
-        s->raw_depth = 0;
-    }
-    tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
-    s->at = TCALL_SCAN_NONE_;
-    s->state = TCALL_S_DONE_;
-    if (s->depth) {
-        up = s->depth - 1u;
-        s->object = s->open[up >> 3] >> (up & 7) & 1;
-        if (up < TCALL_SCAN_LEVELS_)
-            s->at = s->node[up];
-        s->state = TCALL_S_NEXT_;
-    }
-    return s->error;
-}
-
-/* Reports what was collected of a value. */
-static void tcall_scan_flush_(tcall_scan *s)
-{
-    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
-        return;
-    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
-    s->piece_len = 0;
-}
-
-/* The string ends: a value, or a key, which may lead to a row. */
-static void tcall_scan_string_end_(tcall_scan *s)
-{
-    if (s->string_mode == TCALL_STRING_VALUE_ ||
-        s->string_mode == TCALL_STRING_UNHEARD_) {
-        tcall_scan_flush_(s);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        tcall_scan_value_end_(s);
-        return;
-    }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
-                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->piece_len = 0;
-    s->state = TCALL_S_COLON_;
-}
-
-/* What does not fit where bytes are collected: a key that is too long matches
- * nothing. */
-static void tcall_scan_overflow_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode == TCALL_STRING_KEY_) {
-        s->string_mode = TCALL_STRING_SKIP_;
-        return;
-    }
-    tcall_scan_flush_(s);
-    if (n > TCALL_SCAN_PIECE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-        return;
-    }
-    memcpy(s->piece, p, n);
-    s->piece_len = (uint8_t)n;
-}
-
-/* Collects decoded bytes of a string, since few events are cheaper than many.
- */
-static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode >= TCALL_STRING_SKIP_)
-        return;
-    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
-        tcall_scan_overflow_(s, p, n);
-        return;
-    }
-    memcpy(s->piece + s->piece_len, p, n);
-    s->piece_len = (uint8_t)(s->piece_len + n);
-}
-
-/* Skips plain string content, non-ASCII characters included; stops with an
- * error at a byte that may not stand in a string. */
-static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
-                                            const char *end)
-{
-    for (;; p++) {
-        unsigned char c;
-        if (!s->utf.left)
-            p = tcall_plain_(p, end);
-        if (p == end || (*p == '"' && !s->utf.left))
-            return p;
-        c = (unsigned char)*p;
-        if (c >= 0x80 ? !tcall_utf8_step_(&s->utf, c) : s->utf.left != 0)
-            s->error = TCALL_E_UTF8;
-        else if (c < 0x20)
-            s->error = c ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-        if (c < 0x80 || s->error)
-            return p;
-    }
-}
-
-/* Runs through a string up to its end, a long escape or the end of the piece.
- */
-static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                      const char *end)
-{
-    char c;
-    for (;; p += 2) {
-        const char *from = p;
-        p = tcall_scan_plain_(s, p, end);
-        if (s->error)
-            return p;
-        if (p > from)
-            tcall_scan_bytes_(s, from, (size_t)(p - from));
-        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
-        if (!c)
-            break;
-        tcall_scan_bytes_(s, &c, 1);
-    }
-    if (p == end)
-        return p;
-    if (*p == '"') {
-        tcall_scan_string_end_(s);
-    } else {
-        tcall_scan_flush_(s); /* before what may turn out to be no escape */
-        s->state = TCALL_S_ESCAPE_;
-    }
-    return p + 1;
-}
-
-/* Half a character stands by itself. Raw JSON text still has its escape. */
-static int tcall_scan_lone_(tcall_scan *s)
-{
-    if (!s->lone)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->high = 0;
-    s->wide = true;
-    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-/* The string ends behind a high surrogate. The next one of its row may begin
- * with the low one: some servers cut the model's words between the two. */
-static int tcall_scan_half_(tcall_scan *s)
-{
-    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
-        s->half = s->high;
-        s->half_row = s->row;
-        s->high = 0;
-    } else {
-        tcall_scan_lone_(s);
-    }
-    if (!s->error)
-        tcall_scan_string_end_(s);
-    return s->error;
-}
-
-/* \uXXXX is complete: a character, or half of one. */
-static int tcall_scan_unit_(tcall_scan *s)
-{
-    char out[4];
-    uint32_t cp = s->hex;
-    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
-    if (s->high && low) {
-        cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
-        s->high = 0;
-    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
-        return s->error;
-    } else if (low) {
-        return TCALL_OK;
-    } else if (cp >= 0xD800 && cp <= 0xDBFF) {
-        s->high = s->hex;
-        s->state = TCALL_S_LOW_;
-        return TCALL_OK;
-    }
-    tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-static int tcall_scan_escape_(tcall_scan *s, char c)
-{
-    char plain;
-    int digit;
-    if (s->state == TCALL_S_HEX_) {
-        digit = tcall_hex_(c);
-        if (digit < 0)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-        s->hex = (uint16_t)(s->hex << 4 | digit);
-        return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
-    }
-    if (s->state == TCALL_S_LOW_) {
-        if (c == '"')
-            return tcall_scan_half_(s);
-        s->state = TCALL_S_LOW_U_;
-        return TCALL_OK;
-    }
-    if (c == 'u') {
-        s->state = TCALL_S_HEX_;
-        s->hex = 0;
-        s->hex_left = 4;
-        return TCALL_OK;
-    }
-    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
-        return s->error;
-    plain = tcall_unescape_(c);
-    if (!plain)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->state = TCALL_S_STRING_;
-    tcall_scan_bytes_(s, &plain, 1);
-    return s->error;
-}
-
-/* A value ends before p. A comma is taken along if it is there already. */
-static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
-                                           const char *end)
-{
-    tcall_scan_value_end_(s);
-    if (p == end || *p != ',' || !s->depth || s->error)
-        return p;
-    s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-    return p + 1;
-}
-
-/* Numbers and literals: as far as they go; from is where this piece begins. */
-static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
-                                           const char *p, const char *end)
-{
-    bool ends = false, wide;
-    if (s->state == TCALL_S_NUMBER_) {
-        uint8_t state = s->number, next = state;
-        while (p < end) {
-            if (0x250 >> state & 1) /* digits go on with digits */
-                while (p < end && tcall_is_digit_(*p))
-                    p++;
-            next = p < end ? tcall_number_next_(state, *p) : state;
-            if (!next || p == end)
-                break;
-            state = next;
-            p++;
-        }
-        s->number = state;
-        ends = !next;
-        if (ends && !tcall_number_ends_(state))
-            s->error = TCALL_E_BAD_VALUE;
-    } else {
-        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
-            p++, s->lit++;
-        ends = !TCALL_BYTE_(s->lit);
-        if (p < end && !ends)
-            s->error = TCALL_E_BAD_VALUE;
-    }
-    if (s->error)
-        return p;
-    wide = s->number > 6 || p - from > 300;
-    if (wide || !ends) /* the length of a number in pieces is not known */
-        s->wide = true;
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (p > from)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
-                             (size_t)(p - from));
-        if (ends)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
-    }
-    return ends ? tcall_scan_next_(s, p, end) : p;
-}
-
-/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
- * the colon goes with it if it is there already. */
-static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
-                                          const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode =
-            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
-        return p + 1;
-    }
-    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->state = TCALL_S_COLON_;
-    if (++quote == end || *quote != ':')
-        return quote;
-    s->state = TCALL_S_VALUE_;
-    return quote + 1;
-}
-
-/* The same for a string that is a value. */
-static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_begin_(s, p);
-    if (s->half && s->half_row == s->row && !s->raw_depth) {
-        s->state = TCALL_S_LOW_;
-        s->string_mode = TCALL_STRING_VALUE_;
-        s->high = s->half;
-        s->half = 0;
-        return p + 1;
-    }
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
-                                                    : TCALL_STRING_VALUE_;
-        return p + 1;
-    }
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (len)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
-    }
-    return tcall_scan_next_(s, quote + 1, end);
-}
-
-/* A string, a number or a literal begins at p. Returns what is not consumed. */
-static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    if (*p == '"')
-        return tcall_scan_quoted_(s, p, end);
-    tcall_scan_begin_(s, p);
-    s->state = TCALL_S_NUMBER_;
-    s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
-    if (!tcall_is_digit_(*p) && *p != '-') {
-        s->state = TCALL_S_LITERAL_;
-        s->number = 0;
-        s->lit = tcall_literal_(*p);
-        if (*p != TCALL_BYTE_(s->lit))
-            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-    }
-    return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
-}
-
-/* What stands at p outside of strings, numbers and literals. *raw: start of
- * what is still to be reported of a raw value. */
-static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
-                                           const char *end, const char **raw)
-{
-    char c = *p;
-    int error = TCALL_OK;
-    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
-        return p + 1;
-    switch (s->state) {
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
-            error = tcall_scan_close_(s, p, raw);
-            break;
-        }
-        if (c != '"') {
-            error = TCALL_E_BAD_KEY;
-            break;
-        }
-        p = tcall_scan_key_(s, p, end);
-        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
-            return p;
-        c = *p; /* mostly the value follows at once */
-        /* fall through */
-    case TCALL_S_FIRST_:
-    case TCALL_S_VALUE_:
-        if (c == '{' || c == '[')
-            error = tcall_scan_open_(s, p, raw);
-        else if (c == ']' && s->state == TCALL_S_FIRST_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            return tcall_scan_scalar_(s, p, end);
-        break;
-    case TCALL_S_COLON_:
-        s->state = TCALL_S_VALUE_;
-        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
-        break;
-    case TCALL_S_NEXT_:
-        if (c == ',')
-            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-        else if (c == '}' || c == ']')
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_MISSING_COMMA;
-        break;
-    default: error = TCALL_E_TRAILING; break;
-    }
-    if (!error)
-        return p + 1;
-    s->error = error;
-    return p;
-}
-
-int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
-{
-    const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
-    while (p < end && !s->error) {
-        if (s->state < TCALL_S_LITERAL_)
-            p = tcall_scan_mark_(s, p, end, &raw);
-        else if (s->state == TCALL_S_STRING_)
-            p = tcall_scan_string_(s, p, end);
-        else if (s->state < TCALL_S_STRING_)
-            p = tcall_scan_word_(s, p, p, end);
-        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
-            tcall_scan_lone_(s);
-        else if (tcall_scan_escape_(s, *p) == TCALL_OK)
-            p++;
-    }
-    s->pos += (size_t)(p - bytes);
-    tcall_scan_flush_(s);
-    if (s->raw_depth && !s->error)
-        tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
-                         (size_t)(end - raw));
-    return s->error;
-}
-
-/* Takes a byte that is just content of a string: the short way where bytes come
- * one by one. Returns false for any other. */
-TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
-{
-    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || tcall_plain_run_(byte, byte + 1) == byte)
-        return false;
-    tcall_scan_bytes_(s, byte, 1);
-    tcall_scan_flush_(s);
-    s->pos++;
-    return true;
-}
-
-int tcall_scan_end(tcall_scan *s)
-{
-    if (s->error)
-        return s->error;
-    if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
-        tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        s->state = TCALL_S_DONE_;
-    }
-    if (s->state != TCALL_S_DONE_)
-        tcall_scan_fail_(s, TCALL_E_TRUNCATED);
-    return s->error;
-}
-
-/* TCALL_OK when the text is one JSON value. */
-TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
-{
-    tcall_scan_init(s, NULL, NULL, NULL);
-    tcall_scan_feed(s, text.ptr, text.len);
-    return tcall_scan_end(s);
-}
-
-/* The same. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
-{
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text);
-}
-
-/* ==========================================================================
  * >>json
  */
 
@@ -7752,15 +7282,22 @@ static void tcall_json_compact_(char *text, const char *end)
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end. */
-static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
-                                         const char *end)
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
 {
     tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
     return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
@@ -8020,6 +7557,16 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     while (row && row->on != on)
         row = tcall_row_next_(row);
     return row;
+}
+
+/* Returns the pattern of a row; those of patternProperties follow its members.
+ */
+TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
+{
+    return row->on == TCALL_ON_PATTERN_
+               ? row->of.match
+               : (const tcall_match *)(const void *)(row->of.members +
+                                                     row->count);
 }
 
 /* ---- members ---- */
@@ -8356,7 +7903,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -9200,11 +8748,55 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
@@ -9970,9 +9562,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     int error;
     size_t at;
     *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    error = tcall_machine_end(machine);
+    error = tcall_machine_read_(machine, desc, text);
     if (!tcall_is_slip_(error))
         return error;
     at = machine->at;
@@ -12462,15 +12052,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -12493,7 +12083,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -12515,9 +12105,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -12550,11 +12142,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -12573,7 +12166,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12589,7 +12182,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12660,7 +12253,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -12986,8 +12579,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */
@@ -13376,53 +12969,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -13542,32 +13100,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -13603,19 +13161,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -13662,38 +13210,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -14083,7 +13611,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -14149,8 +13678,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -14198,14 +13728,11 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
         if (mark->span == TCALL_OPEN_ && !c->out->reason)
@@ -14221,12 +13748,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -14330,17 +13860,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 
@@ -14564,7 +14089,7 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 }
 
 /* Returns what the counts of a value are of. */
-static uint8_t tcall_say_of_(const char *value)
+static uint8_t tcall_counts_of_(const char *value)
 {
     return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
            : *value == '['              ? TCALL_LIMITS_ITEMS_
@@ -14622,6 +14147,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -14769,7 +14296,8 @@ static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
     tcall_limits_ is;
     is.out = fault->out;
     is.digits = 0;
-    is.of = counts ? tcall_say_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
     is.low = tcall_fault_limit_(fault, 0);
     is.high = tcall_fault_limit_(fault, 1);
     if (!counts)
@@ -14896,7 +14424,7 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'n':
         tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_say_of_(fault->value));
+                          tcall_counts_of_(fault->value));
         break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
@@ -14932,40 +14460,58 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
-    tcall_misplaced_ place = {&misfit,    is->shape,    NULL,
-                              is->object, fault->value, tcall_say_sent_};
+    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
+                              NULL,         NULL,
+                              fault->value, tcall_say_sent_};
     memset(&misfit, 0, sizeof misfit);
     do
         misfit.code++;
     while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
     tcall_tell_misfit_(fault->out, &place);
 }
 
 /* ---- whole faults ---- */
 
+/* What says the fault of a node; NULL where there are but shapes. */
+typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
 {
     int half;
+    for (half = 0; half <= (int)remedy; half++)
+        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
+                                bool remedy)
+{
     if (!fault->is->node)
         tcall_say_shape_(fault);
-    else
-        for (half = 0; half <= (int)remedy; half++)
-            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+    else if (say)
+        say(fault, remedy);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." Without a remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
+                                    const char *text, const tcall_fault *is,
+                                    bool remedy)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     fault.key = tcall_say_pointer_(writer, text, fault.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
+    tcall_say_sentence_(&fault, say, remedy);
 }
 
 /* Writes "path", with the member that a coercion left out, or NULL. Returns the
@@ -14988,8 +14534,8 @@ static const char *tcall_write_path_(tcall_writer *writer, const char *text,
     return key;
 }
 
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
+TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
+                                     const char *text, const tcall_fault *is)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
@@ -14998,9 +14544,15 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
     tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
+    tcall_say_sentence_(&fault, say, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    return tcall_write_fault_(writer, tcall_say_node_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -15220,13 +14772,14 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    size_t at = 0;
-    while (at < text.len && tcall_is_space_(text.ptr[at]))
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_syntax_ syntax;
+    while (at < end && tcall_is_space_(*at))
         at++;
-    return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_text_(&scan, text) == TCALL_OK &&
-           (!scan.wide || tcall_numbers_fit_(text));
+    if (at == end || *at != '{')
+        return false;
+    tcall_json_recognise_(&syntax, at, end);
+    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
@@ -15782,7 +15335,13 @@ static bool tcall_is_reserved_(const char *name)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters || tool->shape;
+    return tool->parameters.text || tool->shape;
+}
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
 }
 
 /* What is wrong with what a row says of its arguments. */
@@ -15793,9 +15352,15 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
                   "parameters is missing: give a JSON Schema, or a shape, "
                   "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
                   "parameters and shape say the same twice: leave out "
                   "parameters, which is written from the shape");
+    TCALL_REFUSE_(review,
+                  tcall_is_unread_(tool->parameters) ||
+                      tcall_is_unread_(tool->output) ||
+                      tcall_is_unread_(tool->provider_schema),
+                  "a schema has text, but no reader: write TCALL_JSON({...}), "
+                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
@@ -15827,10 +15392,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, tool->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15869,10 +15432,8 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, desc->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
+                  "hooks need stages: set it to &tcall_stages");
 #ifdef TOOLCALL_NO_EVENTS
     TCALL_REFUSE_(&review, desc->on_event != NULL,
                   "on_event was left out by TOOLCALL_NO_EVENTS");
@@ -15931,40 +15492,17 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 #endif
 
 /* ==========================================================================
- * >>registry
+ * >>schemas
  */
 
-/* ---- schemas of a row ---- */
+/* ---- at the start ---- */
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -15981,13 +15519,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
             r = TCALL_E_MEMORY;
     return r;
 }
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
@@ -16024,8 +15555,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -16042,42 +15571,286 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
+static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
-    author.user = judged;
+    author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
+}
+
+/* ---- an example of what a schema allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false}};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
+{
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
+}
+
+/* Writes a number near the bounds of a schema, 1 without any. */
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
+{
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object") && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array") && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* ---- the reader ---- */
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
+}
+
+/* ==========================================================================
+ * >>registry
+ */
+
+/* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
 }
 
 /* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
+                             const char *which, tcall_schema_text source,
                              tcall_schema *schema)
 {
-    tcall_judged_ judged = {tc, tool, which};
-    int r;
+    tcall_judged_ judged;
+    int r = TCALL_OK;
+    judged.tc = tc;
+    judged.tool = tool;
+    judged.which = which;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
+    if (source.text && source.reader)
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -16130,172 +15903,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
         tc->nodes[row] = NULL;
 }
 
-/* ---- the order of hooks ---- */
-
-/* When a stage is due: towards the run (GOING), after it, always ... The
- * states of a call are bits, and each stage has the set of states that it is
- * due in: that, and the order of the list, is the whole lifecycle. */
-enum {
-    TCALL_GOING_ = 1,    /* towards the run of the tool */
-    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
-    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
-    TCALL_FAILED_ = 8,
-    TCALL_DONE_ = 16,
-    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
-
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
-    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
-    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
-    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
-    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
-    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
-    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
-};
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* The states that each stage is due in. */
-static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, when) TCALL_##when##_,
-    TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-};
-
-/* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *first,
-                               const tcall_hook *second)
-{
-    if (first->stage != second->stage)
-        return first->stage < second->stage;
-    if (tcall_due_[first->stage] & TCALL_LATE_)
-        return first->priority < second->priority;
-    return first->priority > second->priority;
-}
-
-/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
- * Equal ones keep the order of the tables. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
-    return r;
-}
-
-/* Bytes of the order of a tool's hooks. */
-static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
-{
-    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
-    return tcall_round_up_(count * sizeof(const tcall_hook *));
-}
-
-/* Orders the hooks of the registry and of one tool, which may be NULL. The
- * room of a row that was used before is used again. */
-static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Checks the hooks of a tool and puts them in order with the registry's. */
+/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
-    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (!tc->orders) { /* the start has failed: it only has to be counted */
-        tcall_lasts_(tc, tcall_order_size_(tc, tool));
-        return r;
-    }
-    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
 }
-
-/* The same for the registry. Rows have orders of their own only where a tool
- * has hooks, or may come with some. */
-static int tcall_desc_hooks_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (r < 0)
-        return r;
-    if (rows) {
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
-}
-
-#else
-
-/* Without hooks there is nothing to order: a table of them is a fault. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return TCALL_OK;
-}
-
-static int tcall_desc_hooks_(tcall *tc)
-{
-    (void)tc;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ---- the registry ---- */
 
@@ -16341,7 +15953,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_desc_check_(tc);
     if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
     }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
@@ -16364,7 +15976,8 @@ TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) /* it is read as a value, to be checked */
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
             return room + 4 * bytes;
     return room;
 }
@@ -16549,36 +16162,35 @@ enum {
 
 /* Words that say nothing about what is wanted, by their first letter. Words
  * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char *const tcall_stop_words_[26] = {
+static const char tcall_stop_words_[] =
     "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at",
-    "based be because been before being best between both but by",
-    "can could",
-    "d did do does doing don done during",
-    "e each etc every",
-    "finally first following for from furthermore",
-    "g give given good great",
-    "had has have having he hello help her here hey hi him his how",
-    "i if im in into is it its ive",
-    "just",
-    "kindly know",
-    "lastly let lets like ll look looking",
-    "m make may me might mine more moreover most must my",
-    "need needs next no nor not now",
-    "of ok okay once only or other our",
-    "per please",
-    "",
-    "re regarding related",
-    "s same second shall she should so some someone something soon such sure",
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
     "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too",
-    "us use used using",
-    "ve very via",
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
     "want wants was way ways we well were what when where which who whom whose "
-    "why will with would",
-    "",
-    "yes you your",
-    ""};
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
 
 /* ---- characters */
 
@@ -17042,7 +16654,8 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     const char *list;
     if (!tcall_is_letter_(*words->word))
         return false;
-    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
         size_t length = strcspn(list, " ");
         if (length == words->length && memcmp(list, words->word, length) == 0)
             return true;
@@ -17587,10 +17200,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TITLE_] = tool->title;
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters != NULL;
+        words->json = tool->parameters.text != NULL;
         words->shape = tool->shape;
     }
 }
@@ -18135,8 +17748,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);
@@ -18516,7 +18129,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -18532,20 +18145,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
  * room: bytes that the checked text may take, its NUL included. */
-static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
-                                  tcall_machine_desc *desc, size_t room)
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
-    return tcall_machine_init(machine, desc);
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
@@ -18564,9 +18176,8 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_machine_desc *desc,
                                         tcall_str text)
 {
-    tcall_arguments_begin_(block, machine, desc, text.len + 1);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -18586,11 +18197,32 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_arguments_begin_(block, machine, desc,
+    tcall_arguments_begin_(block, desc,
                            text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_machine_init(machine, desc);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
     tcall_arguments_room_(block, machine);
     return r;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
 }
 
 /* What the arguments may be, and where they go. */
@@ -18600,14 +18232,15 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -18628,19 +18261,18 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -18649,8 +18281,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -18680,13 +18312,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18700,13 +18332,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -18865,7 +18497,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 
@@ -18917,6 +18550,26 @@ TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
 /* ==========================================================================
  * >>context
  */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
 
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
@@ -19005,7 +18658,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
-        r = tcall_scan_whole_(metadata);
+        r = tcall_json_check(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
@@ -19126,25 +18779,6 @@ int32_t tcall_time_left(const tcall_ctx *cx)
     return left > 0 ? left : 0;
 }
 
-/* Returns why the tool must not run now or go on, or TCALL_OK. */
-TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
-{
-    if (cx->stop < 0)
-        return cx->stop;
-    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
-}
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
-};
-
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -19161,36 +18795,6 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
     cx->wanted = 0;
-}
-
-/* True once the tool has run well, or for the last time, or something stands in
- * its place: what is written is the output. */
-TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
-{
-    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->run_step == TCALL_RUN_DID_;
-}
-
-/* Lets a hook wait after the run: the output lies in the block meanwhile.
- * Returns TCALL_E_AGAIN, or why it may not wait. */
-TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
-{
-    tcall_str text = tcall_output(cx);
-    int end = tcall_must_end_(cx);
-    if (r != TCALL_E_AGAIN)
-        return TCALL_E_USAGE;
-    if (end < 0)
-        return end;
-    if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
-    cx->output_held = true;
-    return r;
 }
 
 /* Adds an entry to the history for what is about to be replaced. */
@@ -19276,15 +18880,6 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
@@ -19306,9 +18901,6 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 }
 
 /* ---- what becomes of the call ---- */
-
-/* Bytes of a tool's reason that are kept. */
-#define TCALL_REASON_ 128
 
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
@@ -19339,58 +18931,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     if (cx->state != TCALL_FAILED_ && !cx->settled)
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
-}
-
-/* Notes what failed, and where. What was noted of the same error stays: it is
- * passed on from the tool to the hooks around it. */
-TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
-{
-    tcall_failure *failure = &cx->failure;
-    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
-        return;
-    failure->error = error;
-    failure->stage = cx->stage;
-    failure->attempt = cx->attempt;
-    failure->ran = cx->result.ran;
-}
-
-/* Makes the call fail; the first failure counts. */
-TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
-{
-    tcall_note_failure_(cx, error);
-    if (error < 0)
-        cx->state = TCALL_FAILED_;
-}
-
-/* Copies the tool's words of why it failed, before the output is taken back:
- * to memory that all attempts share. Without it the error's code must do. */
-TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
-{
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
-        return;
-    if (text.len > TCALL_REASON_)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
-    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
-}
-
-/* True for the two errors that ask for tcall_invoke once more. */
-TCALL_SHARED_ bool tcall_waits_(int r)
-{
-    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
-}
-
-/* Returns how a hook or the tool ended: with an error, whatever it returned,
- * when it required a service that is missing. */
-TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
-{
-    if (cx->service_missing)
-        r = TCALL_E_SERVICE;
-    cx->service_missing = false;
-    return r > 0 ? TCALL_OK : r;
 }
 
 /* ==========================================================================
@@ -19425,17 +18965,6 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* Values that are nested deeper are left out. */
 #define TCALL_EXAMPLE_DEPTH_ 3
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ static void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -19454,143 +18983,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
                               tcall_slice_(room, value.len));
     }
     tcall_write_text(out, member.at ? ", ...): " : "): ");
-}
-
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
-    tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
 }
 
 /* Writes a number near the bounds of a node, 1 without any. */
@@ -19670,7 +19062,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     desc.object = desc.for_c = true;
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     return (!shape || desc.target.out) &&
            tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
@@ -19712,8 +19104,9 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (tool->shape)
         tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
     else
-        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
-                                  TCALL_EXAMPLE_DEPTH_);
+        tool->parameters.reader->example(
+            &args, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
     if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
         return 0;
@@ -19772,7 +19165,8 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->args.at, &call->fault[i], true);
     }
 }
 
@@ -19889,11 +19283,128 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 }
 
 /* ==========================================================================
- * >>run: permission, approval, the tool itself
+ * >>invoke
  *
- * What the library does itself at the stages of a call, with or without hooks.
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
  */
 
+/* Returns why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_must_end_(const tcall_ctx *cx)
+{
+    if (cx->stop < 0)
+        return cx->stop;
+    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
+}
+
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
+/* ---- output ---- */
+
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+static bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+static int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    if (cx->output.len < text.len) {
+        if (tcall_keep_(cx, text, &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
+    cx->output_held = true;
+    return r;
+}
+
+/* Writes the output again that lay in the block while a hook waited. Returns
+ * TCALL_OK or, where there is less room than before, an error. */
+static int tcall_output_resume_(tcall_ctx *cx)
+{
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    return tcall_output_cut_(cx);
+}
+
+/* ---- failure ---- */
+
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+static void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
+}
+
+/* Makes the call fail; the first failure counts. */
+static void tcall_fail_(tcall_ctx *cx, int error)
+{
+    tcall_note_failure_(cx, error);
+    if (error < 0)
+        cx->state = TCALL_FAILED_;
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memmove(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
+}
+
+/* True for the two errors that ask for tcall_invoke once more. */
+static bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* Returns how a hook or the tool ended: with an error, whatever it returned,
+ * when it required a service that is missing. */
+static int tcall_outcome_(tcall_ctx *cx, int r)
+{
+    if (cx->service_missing)
+        r = TCALL_E_SERVICE;
+    cx->service_missing = false;
+    return r > 0 ? TCALL_OK : r;
+}
 /* ---- permission ---- */
 
 /* Writes a set of permissions: in words, or as the constants to write in C. */
@@ -19942,10 +19453,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Writes the same for the developer: which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
@@ -19959,11 +19468,9 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
     }
 }
 
-#endif
-
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[TCALL_REASON_];
@@ -19982,7 +19489,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 /* ---- approval ---- */
 
 /* Reports a verdict: once when it is asked for, once when it is there. */
-TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
     tcall_event event;
     bool asked = cx->approval_asked;
@@ -19999,7 +19506,7 @@ TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 
 /* True when the call needs approval: the tool or its author says so, what runs
  * is the work of a repair, or nobody has checked the arguments. */
-TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
+static bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
@@ -20012,7 +19519,7 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
 }
 
 /* Asks desc.approve where it has to be asked. */
-TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
+static int tcall_consent_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_desc *d = &cx->tc->desc;
@@ -20069,7 +19576,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
-TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
+static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
@@ -20106,15 +19613,14 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
-    /* up to the end of the text that is shown */
-    size_t text = (size_t)(machine->text - tcall_block_gap_(block));
-    block->low += text + machine->is.size;
+    /* the text lies at the end, and stays there while it is shown */
+    tcall_block_take_(block, tcall_output(cx).len + 1);
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
+                     &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    block->low -= text + machine->is.size;
 }
 
 /* What this takes of the block is given back by its caller. */
@@ -20128,7 +19634,7 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
     if (r < 0)
         return r;
-    desc.target.rows = &tcall_schema_rows;
+    desc.target.rows = cx->call->tool->output.reader->rows;
     r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
@@ -20143,13 +19649,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 
 /* Checks the output against tool->output, if it has that. What a hook answered
  * in place of the tool is its own. */
-TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = TCALL_OK;
-    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+    if (tool && tool->output.text &&
+        own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
@@ -20158,43 +19665,153 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     return r;
 }
 
-/* ==========================================================================
- * >>stages
- *
- * tcall_init has put the hooks in order, so a stage finds its hooks one after
- * the other, and what is left of a stage that waits is one number: the place
- * of the next hook.
- */
+/* ---- hooks ---- */
 
-#ifndef TOOLCALL_NO_HOOKS
+/* The states that each stage is due in. */
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* ---- the order of the hooks of a call ---- */
+/* Reports what is wrong with a hook, which is named with its tool or table. */
+static int tcall_hook_check_(tcall *tc, const char *name,
+                             const tcall_hook *hook)
+{
+    char which[64];
+    tcall_review_ review;
+    tcall_writer out;
+    tcall_writer_init(&out, which, sizeof which - 1);
+    tcall_write_text(&out, name ? name : "(no name)");
+    tcall_write_text(&out, ": hook ");
+    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+    which[out.fill] = '\0';
+    review = tcall_review_of_(tc, which);
+    TCALL_REFUSE_(&review, !hook->run,
+                  "run is missing: name the function to call");
+    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                  "its stage is none of TCALL_STAGES");
+    return review.error;
+}
 
-/* Chooses the order: a tool that has no hooks of its own shares the
- * registry's. */
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* The same for a table of hooks. */
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hooks, size_t count)
+{
+    int r = TCALL_OK;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
+            r = TCALL_E_TOOL;
+    return r;
+}
+
+/* Returns whether a hook runs before one that is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *hook,
+                               const tcall_hook *earlier)
+{
+    if (hook->stage != earlier->stage)
+        return hook->stage < earlier->stage;
+    if (tcall_due_[hook->stage] & TCALL_LATE_)
+        return hook->priority < earlier->priority;
+    return hook->priority > earlier->priority;
+}
+
+/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
+    }
+}
+
+/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
+ * The room of a row that was used before is used again. */
+static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
+                             tcall_order_ *order)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
+    return TCALL_OK;
+}
+
+/* Takes the orders of the rows: there are some only where a tool has hooks of
+ * its own, or may come with some. */
+static int tcall_orders_(tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (rows)
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    int r;
+    if (!tool) {
+        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+        return r < 0 ? r
+                     : tcall_worse_(tcall_orders_(tc),
+                                    tcall_order_make_(tc, NULL, &tc->order));
+    }
+    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count)
+        return r;
+    if (tc->orders)
+        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    /* the start has failed: it only has to be counted */
+    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
+                 sizeof(const tcall_hook *));
+    return TCALL_E_MEMORY;
+}
+
+/* Returns the hooks of a call: a tool that has none of its own shares those of
+ * the registry. */
+static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
 {
     const tcall *tc = cx->tc;
     const tcall_tool *tool = cx->call->tool;
-    cx->order = &tc->order;
-    if (tool && tool->hook_count && tc->orders)
-        cx->order = &tc->orders[tool - tc->desc.tools];
+    return tool && tool->hook_count && tc->orders
+               ? &tc->orders[tool - tc->desc.tools]
+               : &tc->order;
 }
 
-/* Moves *at past the hooks of earlier stages. */
-static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+/* Returns the hook of a stage at a place in the order, or after it, and moves
+ * the place there; NULL after the last of the stage. */
+static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
+                                          uint16_t *place)
 {
-    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
-        ++*at;
-}
-
-/* Returns the hook at a place where it belongs to the stage, else NULL. */
-static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
-                                        size_t place)
-{
-    const tcall_hook *hook =
-        place < cx->order->count ? cx->order->hooks[place] : NULL;
-    return hook && hook->stage == stage ? hook : NULL;
+    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook = NULL;
+    for (; *place < order->count; ++*place) {
+        hook = order->hooks[*place];
+        if (hook->stage >= stage)
+            return hook->stage == stage ? hook : NULL;
+    }
+    return NULL;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -20205,87 +19822,68 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-static bool tcall_releases_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ||
-           hook->stage == TCALL_DID_RELEASE_SEMAPHORE;
-}
-
-/* Returns the stage that acquires what a hook at a release stage releases. */
+/* Returns the stage that acquires what a hook releases, or -1. */
 static int tcall_acquired_at_(const tcall_hook *hook)
 {
-    return hook->stage == TCALL_DID_RELEASE_QUOTA
-               ? TCALL_WILL_ACQUIRE_QUOTA
-               : TCALL_WILL_ACQUIRE_SEMAPHORE;
+    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
+           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
+               ? TCALL_WILL_ACQUIRE_SEMAPHORE
+               : -1;
 }
 
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
  * that the given hook may release: the ones with the same user. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    bool releases = tcall_releases_(own);
+    int acquired = tcall_acquired_at_(own);
+    const tcall_order_ *order = tcall_order_of_(cx);
     uint32_t bits = 0, bit = 1;
-    uint16_t place;
-    for (place = 0; place < cx->order->count; place++) {
-        const tcall_hook *hook = cx->order->hooks[place];
+    uint16_t i;
+    for (i = 0; i < order->count; i++) {
+        const tcall_hook *hook = order->hooks[i];
         if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
             break;
         if (!tcall_acquires_(hook))
             continue;
-        if (releases ? hook->stage == tcall_acquired_at_(own) &&
-                           hook->user == own->user
-                     : hook == own)
+        if (hook == own || (hook->stage == acquired && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
     return bits;
 }
 
-/* Notes that a hook has acquired something; there are bits for 32 of them. */
+/* Notes what a hook has acquired, for which there are 32 bits, or that it has
+ * released the first of what it may. */
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    cx->held |= bits;
-    return bits ? TCALL_OK : TCALL_E_LIMIT;
-}
-
-/* Returns false when a hook has nothing to release: hooks with its user might
- * have acquired something, and none did. Each release takes one bit back. */
-static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
-{
-    uint32_t bits = tcall_holders_(cx, hook);
-    if (bits && !(cx->held & bits))
-        return false;
+    if (tcall_acquires_(hook)) {
+        cx->held |= bits;
+        return bits ? TCALL_OK : TCALL_E_LIMIT;
+    }
     bits &= cx->held;
     cx->held &= ~(bits & (0 - bits)); /* the lowest */
-    return true;
+    return TCALL_OK;
 }
 
 /* ---- one stage ---- */
 
-/* The hook's filter lets it run, and what it releases was acquired. */
+/* Returns whether the hook's filter lets it run, and what it releases was
+ * acquired, or could not be. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
+    uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
+    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    return !bits || cx->held & bits;
 }
 
-/* True for stages whose hooks no longer decide what becomes of the call. */
+/* Returns whether hooks of a stage no longer decide what becomes of the call.
+ */
 static bool tcall_only_told_(int stage)
 {
     return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
-}
-
-/* Reports a hook that failed and does not fail the call. */
-TCALL_NOINLINE_ static void tcall_tell_hook_(tcall_ctx *cx, int error)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.error = error;
-    event.text = tcall_str_of(cx->hook->name);
-    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
 }
 
 /* Says how a hook ended: whether it may wait, and who failed. */
@@ -20297,7 +19895,12 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_hook_(cx, r);
+        tcall_event event;
+        memset(&event, 0, sizeof event);
+        event.call = cx->call;
+        event.error = r;
+        event.text = tcall_str_of(hook->name);
+        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20313,30 +19916,50 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
+    if (r == TCALL_OK &&
+        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
+                               : tcall_acquired_at_(hook) >= 0))
         r = tcall_hold_(cx, hook);
     return r;
 }
 
-/* Runs the hooks of a stage from place *at on; returns their first error. One
- * that waits is the next again. An error, or an answer, ends the stage, unless
- * it is one of those that see every call. */
-static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
+/* Runs the hooks of a stage from a place on; returns their first error.
+ * One that waits is the next again. An error, or an answer, ends the stage,
+ * unless it is one of those that see every call. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    bool all = stage >= TCALL_ON_ERROR;
     cx->stage = (uint8_t)stage;
-    tcall_hook_seek_(cx, stage, at);
-    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+    while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
+           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (r < 0 || (cx->state != state && !all))
-            break;
+        if (r >= 0)
+            ++*place;
     }
     cx->stage = outer;
     return r;
+}
+
+/* Runs the hooks from the stage at hand up to another one, but for those around
+ * the run. Returns TCALL_OK, or why to wait. */
+static int tcall_hooks_pass_(tcall_ctx *cx, int last)
+{
+    uint32_t hooked = tcall_order_of_(cx)->stages;
+    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
+    for (; cx->stage <= last; cx->stage++) {
+        int r = TCALL_OK;
+        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
+            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        if (cx->stage == last)
+            break;
+    }
+    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -20444,10 +20067,11 @@ static int tcall_attempt_(tcall_ctx *cx)
 static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
 {
     const tcall_hook *hook;
-    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-    do
-        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
-    while (hook && !tcall_hook_due_(cx, hook));
+    do {
+        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+        if (hook)
+            cx->next_around++;
+    } while (hook && !tcall_hook_due_(cx, hook));
     return hook;
 }
 
@@ -20498,33 +20122,299 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-/* Runs the hooks of the stage at hand; with those around it, the tool. */
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+
+/* ---- the way of a call ---- */
+
+void tcall_cancel(tcall_call *call, int error)
 {
-    if (cx->stage == TCALL_AROUND_EXECUTE)
-        return tcall_around_(cx);
-    if (!(cx->order->stages >> cx->stage & 1))
-        return TCALL_OK;
-    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (call)
+        call->cx.stop = error;
 }
 
-#else
-
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* Replays the stage of approval in the middle of a run. */
+int tcall_approval(tcall_ctx *cx)
 {
-    (void)cx;
+    uint16_t place = 0;
+    int r = TCALL_OK;
+    if (!cx->call)
+        return TCALL_E_USAGE;
+    cx->approval_wanted = true;
+    if (cx->hooks)
+        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+/* Completes the result: nobody changes it from here on. */
+static int tcall_settle_(tcall_ctx *cx)
 {
-    (void)cx;
+    cx->finished = tcall_now_(cx->tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    else /* what a hook said, and did not return */
+        memset(&cx->failure, 0, sizeof cx->failure);
+    cx->result.error = cx->failure.error;
+    cx->result.output = tcall_output(cx);
+    cx->settled = true;
     return TCALL_OK;
 }
 
-#endif
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->tc = tc;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
+    cx->started = tcall_now_(tc);
+    cx->hooks = tc->ready ? tc->desc.stages : NULL;
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_fail_(cx, tcall_usable_(tc));
+    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, call->breaker(cx, true));
+}
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const tcall_failure *failure = &cx->failure;
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
+    tcall_writer out;
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_write_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
+{
+    if (tcall_is_heard_(cx->tc))
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+}
+
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
+/* Reports the end; listeners see a call that is complete. */
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    call->error = cx->result.error;
+    if (call->breaker)
+        call->breaker(cx, false);
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+    cx->state = TCALL_DONE_;
+    cx->end = NULL;
+    if (call->error < 0)
+        tcall_tell_error_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    return TCALL_OK;
+}
+
+/* Returns why the arguments were refused, or TCALL_OK. */
+static int tcall_checked_(tcall_ctx *cx)
+{
+    return cx->call->error;
+}
+
+/* Runs the tool, inside of the hooks around it. */
+static int tcall_make_(tcall_ctx *cx)
+{
+    if (cx->hooks)
+        return cx->hooks->around(cx);
+    cx->attempt = 1;
+    return tcall_run_(cx);
+}
+
+/* What the library does itself, after the hooks of a stage: where it is due. */
+static const struct tcall_own_ {
+    uint8_t stage, due;
+    int (*run)(tcall_ctx *cx);
+} tcall_own_[] = {
+    {TCALL_WILL_AUTHORIZE, TCALL_GOING_, tcall_authorize_},
+    {TCALL_WILL_CHECK_CONSENT, TCALL_GOING_, tcall_consent_},
+    {TCALL_WILL_VALIDATE_INPUT, TCALL_GOING_, tcall_checked_},
+    {TCALL_AROUND_EXECUTE, TCALL_GOING_, tcall_make_},
+    {TCALL_WILL_VALIDATE_OUTPUT, TCALL_WELL_, tcall_check_output_},
+    {TCALL_ON_ERROR, TCALL_ALWAYS_, tcall_settle_},
+    {TCALL_WILL_FINALIZE, TCALL_ALWAYS_, tcall_finish_}};
+
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    const struct tcall_own_ *own = tcall_own_;
+    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+        int r = TCALL_OK;
+        if (own->stage < cx->stage)
+            continue;
+        if (cx->hooks)
+            r = cx->hooks->pass(cx, own->stage);
+        if (r == TCALL_OK && own->due & cx->state) {
+            cx->stage = own->stage;
+            r = own->run(cx);
+        }
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        cx->stage = (uint8_t)(own->stage + 1);
+    }
+    return TCALL_OK;
+}
+
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    cx->asks = r == TCALL_E_APPROVAL;
+    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r = tcall_output_resume_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+}
+
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_ctx *cx = &call->cx;
+    int r;
+    tcall_wait_begin_(&cx->wait);
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->output_held)
+        tcall_output_again_(cx);
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return call->error;
+    tcall_await_(cx, r);
+    tcall_output_clear_(cx);
+    return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall *outer;
+    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+        return TCALL_E_USAGE;
+    call->cx.tc = tc;
+    outer = tcall_work_begin_(tc, call);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+}
+
+/* Goes on with a call until it has ended. One that still waits when nobody can
+ * wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out, tcall_call *call)
+{
+    size_t high = tc->block.high, mark = 0;
+    tcall_call *own = NULL;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    if (!call)
+        mark = tcall_block_mark_(&tc->block);
+    if (mark)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+    if (!call) {
+        tcall_block_release_(&tc->block, mark);
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        return TCALL_E_MEMORY;
+    }
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    tcall_hydrate(tc, call);
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_let_go_(tc, own);
+        tcall_block_release_(&tc->block, mark);
+    }
+    return r;
+}
 
 /* ==========================================================================
- * >>hash
+ * >>records
  */
 
 /* Rotates to the left. */
@@ -20814,9 +20704,9 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[4] = (char)tool->idempotent;
     flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters);
-    hash += 3 * tcall_hash_source_(tc, tool->output);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+    hash += tcall_hash_source_(tc, tool->parameters.text);
+    hash += 3 * tcall_hash_source_(tc, tool->output.text);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
 }
 
 /* ---- calls ---- */
@@ -20890,464 +20780,7 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
-/* ==========================================================================
- * >>loops
- */
-
-/* A call in the memory of the loop breaker. Calls are compared by their hash,
- * with that of their turn, so nothing of them has to be kept, and those of
- * other turns are never met again. */
-typedef struct tcall_looped_ {
-    uint64_t call, tool;
-    bool answered; /* by a result from before */
-} tcall_looped_;
-
-/* Fails the call and tells the model how to get out. */
-static int tcall_loop_(tcall_ctx *cx, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 0);
-    cx->result.suggestion = "do something else, or ask the user";
-    return TCALL_E_LOOP;
-}
-
-/* True when the call would be the third of its kind in a row, or the third in
- * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
-{
-    return recent[1] == call &&
-           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
-}
-
-static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
-{
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
-            return true;
-    return false;
-}
-
-/* Answers or stops a call that repeats others. */
-int tcall_loops_begin_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
-    tcall_looped_ *here;
-    if (call->loops && call->loops != loops)
-        return TCALL_OK; /* the agent's own is at work */
-    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
-        return TCALL_E_MEMORY;
-    here->call += turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
-    if (here->tool == loops->refused && loops->refusals >= 2 &&
-        (loops->denied || call->error < 0))
-        return tcall_loop_(cx, "refused again and again");
-    if (call->tool && call->tool->allow_repeat)
-        return TCALL_OK;
-    if (tcall_loops_again_(loops->recent, here->call))
-        return tcall_loop_(cx, "the same calls come again and again");
-    memmove(loops->recent + 1, loops->recent,
-            sizeof loops->recent - sizeof *loops->recent);
-    loops->recent[0] = here->call;
-    here->answered = tcall_loops_did_(loops, here->call);
-    return here->answered
-               ? tcall_respond(cx,
-                               tcall_str_of("Made before in this turn, and "
-                                            "nothing has changed since: use "
-                                            "that result."))
-               : TCALL_OK;
-}
-
-/* Counts how often in a row the tool was refused. */
-static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
-                               uint64_t tool)
-{
-    bool denied = cx->failure.error == TCALL_E_DENIED,
-         same = loops->refused == tool;
-    if (cx->failure.error == TCALL_E_LOOP)
-        return;
-    if (denied || cx->call->error < 0) {
-        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
-        loops->refused = tool;
-        loops->denied = denied;
-    } else if (same) {
-        loops->refusals = 0;
-    }
-}
-
-/* Notes what came of a call, and forgets results that it may have changed. */
-int tcall_loops_end_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_tool *tool = cx->call->tool;
-    const tcall_looped_ *here =
-        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
-    if (cx->call->loops && cx->call->loops != loops)
-        return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
-    loops->count = kept;
-    if (!here || !here->tool)
-        return TCALL_OK;
-    tcall_loops_count_(cx, loops, here->tool);
-    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
-        tool->allow_repeat)
-        return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
-    return TCALL_OK;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    if (call)
-        call->cx.stop = error;
-}
-
-/* Replays the stage of approval in the middle of a run. */
-int tcall_approval(tcall_ctx *cx)
-{
-    uint16_t next_hook = cx->next_hook;
-    uint8_t stage = cx->stage;
-    int r;
-    if (!cx->call)
-        return TCALL_E_USAGE;
-    cx->approval_wanted = true;
-    cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->next_hook = 0;
-    r = tcall_run_hooks_(cx);
-    cx->stage = stage;
-    cx->next_hook = next_hook;
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-/* Completes the result: nobody changes it from here on. */
-static void tcall_settle_(tcall_ctx *cx)
-{
-    if (!cx->settled) {
-        cx->finished = tcall_now_(cx->tc);
-        if (cx->state == TCALL_FAILED_)
-            tcall_write_failure_(cx);
-        else /* what a hook said, and did not return */
-            memset(&cx->failure, 0, sizeof cx->failure);
-        cx->result.error = cx->failure.error;
-    }
-    cx->settled = true;
-    cx->result.output = tcall_output(cx);
-}
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* Does what the library does itself at a stage, after its hooks. */
-static int tcall_built_in_(tcall_ctx *cx)
-{
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
-    default: return TCALL_OK;
-    }
-}
-
-/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
- * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    /* Stages without hooks and without work of our own are passed over. */
-    int stage = cx->stage;
-    uint32_t busy = (cx->order->stages | own) >> stage;
-    for (; busy; stage++, busy >>= 1) {
-        int due = tcall_due_[stage], r;
-        if (!(busy & 1) || !(due & cx->state))
-            continue;
-        cx->stage = (uint8_t)stage;
-        if (stage >= TCALL_WILL_AUDIT)
-            tcall_settle_(cx);
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-#else
-
-/* Returns TCALL_OK when the call may run, or why not or not yet. */
-static int tcall_permit_(tcall_ctx *cx)
-{
-    int r = tcall_authorize_(cx);
-    if (r == TCALL_OK)
-        r = tcall_consent_(cx);
-    return r == TCALL_OK ? cx->call->error : r;
-}
-
-/* Without hooks there is only what the library does itself. Returns TCALL_OK at
- * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->state != TCALL_GOING_)
-        return TCALL_OK;
-    if (cx->stage < TCALL_AROUND_EXECUTE)
-        r = tcall_permit_(cx);
-    if (r == TCALL_OK) {
-        cx->stage = TCALL_AROUND_EXECUTE;
-        cx->attempt = 1;
-        r = tcall_run_(cx);
-    }
-    if (r == TCALL_OK)
-        r = tcall_check_output_(cx);
-    if (tcall_waits_(r))
-        return r;
-    tcall_fail_(cx, r);
-    return TCALL_OK;
-}
-
-#endif
-
-/* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
-{
-    tcall_writer out;
-    tcall_writer_init(&out, NULL, 0);
-    tcall_cancel(call, TCALL_E_CANCELLED);
-    tcall_invoke(call->cx.tc, call, &out);
-}
-
-/* Sets up the context. A registry that cannot be used fails the call here, so
- * that even then there is a result to read. */
-TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
-    cx->started = tcall_now_(tc);
-    tcall_order_begin_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    tcall_fail_(cx, tcall_usable_(tc));
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
-#endif
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-#define TCALL_ERROR_TEXT_ 288
-
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
-}
-
-#else
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
-#endif
-
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
-/* Writes the result and reports the end; listeners see a call that is complete.
- */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    tcall_settle_(cx);
-    call->error = cx->result.error;
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops)
-        tcall_loops_end_(cx, call->loops);
-#endif
-    if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
-    cx->state = TCALL_DONE_;
-    cx->end = NULL;
-    if (call->error < 0)
-        tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
-}
-
-/* Completes what the call waits for. */
-static void tcall_await_(tcall_ctx *cx, int r)
-{
-    cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
-        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
-        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
-}
-
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r = tcall_output_resume_(cx);
-    if (!cx->settled)
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-}
-
-/* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer start = *out; /* what a failure goes back to */
-    tcall_ctx *cx = &call->cx;
-    int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    cx->out = out;
-    cx->out_start = &start;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    if (cx->output_held)
-        tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
-        tcall_fail_(cx, tcall_must_end_(cx));
-    r = tcall_walk_(cx);
-    if (r == TCALL_OK)
-        return tcall_finish_(cx);
-    tcall_await_(cx, r);
-    tcall_output_clear_(cx);
-    return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
-        return TCALL_E_USAGE;
-    call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
-}
-
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
-static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
-                                                 : (uint32_t)TCALL_EXECUTE_MS);
-    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
-        tcall_wait wait = call->cx.wait;
-        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
-        if (wait.ms)
-            d->wait(d->user, &wait);
-        r = tcall_invoke(tc, call, out);
-    }
-    if (!tcall_waits_(r))
-        return r;
-    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-    return tcall_invoke(tc, call, out);
-}
-
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out, tcall_call *call)
-{
-    size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
-    int r = tcall_usable_(tc);
-    if (r < 0)
-        return r;
-    if (!call)
-        mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call) {
-        tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
-        return TCALL_E_MEMORY;
-    }
-    memset(call, 0, sizeof *call);
-    call->name = name;
-    call->arguments = arguments;
-    tcall_hydrate(tc, call);
-    r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
-        tcall_block_release_(&tc->block, mark);
-    }
-    return r;
-}
-
-/* ==========================================================================
- * >>records
- */
+/* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
 TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
@@ -21537,8 +20970,6 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
 /* ==========================================================================
  * >>hooks
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* ---- rate, limit, time-out ---- */
 
@@ -21978,7 +21409,126 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-#endif
+/* ---- loops ---- */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* Breaks the loops of an agent's calls. */
+TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
+{
+    tcall_loops *loops = cx->call->loops;
+    return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
+}
 
 /* ==========================================================================
  * >>strict
@@ -21997,8 +21547,8 @@ typedef struct tcall_strict_budget_ {
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
@@ -22427,7 +21977,7 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                                       uint8_t mode)
 {
-    const tcall_object *shape = tool->provider_schema ? NULL : tool->shape;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
     tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
         tcall_view_shape_(&view, shape);
@@ -22442,7 +21992,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
 static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema) ||
+    return (tool->shape && !tool->provider_schema.text) ||
            (tcall_strict_type_(schema, "object") &&
             !tcall_text_get_(schema, "anyOf") &&
             !tcall_text_get_(schema, "oneOf") &&
@@ -22480,222 +22030,6 @@ TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                            ? budget->mode
                            : (uint8_t)TCALL_STRICT_NONE);
     return strict;
-}
-
-/* ==========================================================================
- * >>answer
- *
- * Providers report errors with an HTTP status, a code or type, and a sentence.
- * Where the status does not say enough, their words do.
- */
-
-/* What providers write about their errors, in code, type or message: a word, or
- * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
-    "context l|context window|context size|prompt is too long|"
-    "prompt too long|input is too long|prompt_tokens|prompt length|"
-    "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
-    "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
-
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
-
-/* Statuses that leave no doubt. */
-static const struct {
-    int status, error;
-} tcall_answer_statuses_[] = {
-    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
-    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
-};
-
-/* Returns whether one of the words is at the start of text. */
-static bool tcall_begins_with_any_(const char *text, const char *words)
-{
-    while (words) {
-        size_t i = 0;
-        while (words[i] && words[i] != '|' &&
-               (tcall_to_lower_(text[i]) == words[i] ||
-                (words[i] == ' ' && text[i] == '_')))
-            i++;
-        if (!words[i] || words[i] == '|')
-            return true;
-        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
-    }
-    return false;
-}
-
-/* Returns whether one of the words is in text. */
-static bool tcall_contains_words_(const char *text, const char *words)
-{
-    for (; *text; text++)
-        if (tcall_begins_with_any_(text, words))
-            return true;
-    return false;
-}
-
-/* Returns a number of up to nine digits, or -1 if the text has a sign or a
- * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
-{
-    const char *from = text;
-    long number = 0;
-    for (; tcall_is_digit_(*text) && number < 100000000; text++)
-        number = number * 10 + (*text - '0');
-    return *text || text == from ? -1 : number;
-}
-
-/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
- * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
-{
-    const long most = 0x7FFFFFFF;
-    long value = 0, unit = 1000; /* of a second; less after the point */
-    bool point = false;
-    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
-        if (*text == '.') {
-            point = true;
-        } else if (value < most / 10 && (!point || unit > 1)) {
-            value = value * 10 + (*text - '0');
-            unit = point ? unit / 10 : unit;
-        }
-    value = value <= most / unit ? value * unit : most;
-    if (strcmp(text, "s") == 0)
-        return value;
-    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
-}
-
-/* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
-{
-    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
-    bool cut = last < text.len && text.ptr[last] & 0x80 &&
-               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
-    return cut ? last : text.len;
-}
-
-/* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
-{
-    size_t len = strlen(text), room = cap - 1 - len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(text + len, piece) = 0;
-}
-
-/* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
-{
-    answer->stop_text[0] = 0;
-    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
-                      tcall_str_of(word));
-}
-
-/* A further reason to stop. The first one counts, unless this one says that the
- * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
-{
-    bool cut =
-        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
-    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
-    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
-        return;
-    answer->stop = stop;
-    tcall_answer_keep_word_(answer, word);
-}
-
-/* A further word for an error. The code is kept rather than the type, unless it
- * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
-{
-    const char known = answer->stop_text[0];
-    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
-        tcall_answer_keep_word_(answer, word);
-}
-
-/* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
-{
-    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
-        answer->error = TCALL_E_REFUSED;
-    if (answer->stop == TCALL_STOP_OTHER)
-        answer->error = TCALL_E_PROVIDER;
-    if (answer->error && !answer->message[0])
-        tcall_append_cut_(answer->message, sizeof answer->message,
-                          tcall_str_of(answer->stop_text));
-}
-
-/* The error that the status names, or TCALL_OK. */
-static int tcall_status_error_(int status)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
-        if (status == tcall_answer_statuses_[i].status)
-            return tcall_answer_statuses_[i].error;
-    return TCALL_OK;
-}
-
-/* The error that the provider's words name, or TCALL_OK. */
-static int tcall_words_error_(const tcall_answer *answer)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
-    return TCALL_OK;
-}
-
-int tcall_answer_error(const tcall_answer *answer, int status)
-{
-    int error;
-    if (status < 300) {
-        long code = tcall_digits_(answer->stop_text);
-        if (answer->error != TCALL_E_PROVIDER)
-            return answer->error;
-        /* Some send a status as the code of an error. */
-        status = code < 400 || code > 599 ? 0 : (int)code;
-    }
-    error = tcall_words_error_(answer);
-    if (error == TCALL_E_QUOTA)
-        return error;
-    if (tcall_status_error_(status))
-        return tcall_status_error_(status);
-    /* Not every 403 is about the key: a region, a model or a gateway may
-     * forbid it as well. */
-    if (status == 403 && (!error || error == TCALL_E_REQUEST))
-        return TCALL_E_DENIED;
-    if (error)
-        return error;
-    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
 
 /* ==========================================================================
@@ -22837,27 +22171,46 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %b  its bytes in base64, and %y its MIME type, both without quotes
  *
  * What stands between < and > is left out where the hole in it is empty. */
-typedef struct tcall_forms_ {
-    const char *user, *image, *text, *call, *result;
-    const char *failure;   /* a result that is an error */
-    const char *reasoning; /* NULL: items that are never written */
-    const char *data;      /* a reasoning that is no words */
+enum {
+    TCALL_FORM_CALL_,
+    TCALL_FORM_RESULT_,
+    TCALL_FORM_TEXT_,
+    TCALL_FORM_USER_,
+    TCALL_FORM_REASONING_, /* "": items that are never written */
+    TCALL_FORM_FAILURE_,   /* a result that is an error */
+    TCALL_FORM_DATA_,      /* a reasoning that is no words */
+    TCALL_FORM_IMAGE_,
     /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; NULL: each is a message. */
-    const char *next_image, *next_user;
-} tcall_forms_;
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
 
-static const char *tcall_form_of_(const tcall_forms_ *forms,
-                                  const tcall_item *item)
+/* The forms of a format; the frequent ones come first. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, next_image, next_user)                             \
+    static const char me[] =                                                  \
+        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
+             "\0" data "\0" image "\0" next_image "\0" next_user;
+
+static unsigned tcall_form_kind_(const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER: return forms->user;
-    case TCALL_ITEM_IMAGE: return forms->image;
-    case TCALL_ITEM_TEXT: return forms->text;
-    case TCALL_ITEM_CALL: return forms->call;
-    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
-    default: return item->raw ? forms->data : forms->reasoning;
+    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
+    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
+    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
+    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
+    case TCALL_ITEM_RESULT:
+        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
+    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
     }
+}
+
+/* Returns the form that an item is written in, or NULL. */
+static const char *tcall_form_of_(const char *forms, const tcall_item *item)
+{
+    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    return *form ? form : NULL;
 }
 
 /* What of the item goes into a hole. A call whose arguments are no object was
@@ -23115,7 +22468,7 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms)
+                                      const char *forms)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     tcall_item item;
@@ -23130,8 +22483,7 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms,
-                                      const char *const roles[2])
+                                      const char *forms, const char *roles)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
@@ -23146,7 +22498,7 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, roles[side > 1], NULL);
+            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
@@ -23254,7 +22606,7 @@ static void tcall_message_reasoning_(tcall_message_ *message,
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const tcall_forms_ *forms)
+                                const char *forms)
 {
     tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
@@ -23268,10 +22620,12 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
     if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = item->kind == TCALL_ITEM_USER ? forms->next_user
-                                             : forms->next_image;
+        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
+                                     ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_);
     tcall_write_form_(out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+    if (item->kind == TCALL_ITEM_IMAGE &&
+        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
 }
 
@@ -23285,7 +22639,7 @@ static const char tcall_no_answer_[] =
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
-                                         const tcall_forms_ *forms,
+                                         const char *forms,
                                          const tcall_server_ *server)
 {
     tcall_history_ history = tcall_history_of_(provider, request->chat);
@@ -23404,56 +22758,59 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
 
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
-typedef struct tcall_tool_form_ {
-    const char *list, *tool, *schema, *tool_end, *list_end;
-    bool say_strict; /* where a tool is not strict, that has to be said */
-} tcall_tool_form_;
+enum {
+    TCALL_TOOL_FORM_LIST_,
+    TCALL_TOOL_FORM_TOOL_,
+    TCALL_TOOL_FORM_SCHEMA_,
+    TCALL_TOOL_FORM_END_,
+    TCALL_TOOL_FORM_LIST_END_,
+    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
+                                 * be said */
+};
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              tcall_sent_tools_ *tools,
-                                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void
+tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, form->schema);
+    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (strict || form->say_strict)
+    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, form->tool_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
 /* Writes the tools of a request. Returns false if there are none. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_tool_form_ *form)
+                                      const char *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_form_(out, form->list, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
         tcall_write_tool_(out, &tools, form);
         tcall_write_part_end_(out);
     }
-    tcall_write_text(out, form->list_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
     return true;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
-static const tcall_tool_form_ tcall_function_tools_ = {
-    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
-    false};
+static const char tcall_function_tools_[] =
+    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -23489,196 +22846,220 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 }
 
 /* ==========================================================================
- * >>reader
+ * >>answer
  *
- * The items of an answer lie at the end of the chat: its text, which grows in
- * place, the calls and reasonings that are known, and then, while a document
- * of the stream passes, the elements of that document. What
- * an element belongs to may be said after its arguments, so it is merged only
- * when the document is complete: it stays as a new item, or what it brings is
- * moved to an older one.
+ * Providers report errors with an HTTP status, a code or type, and a sentence.
+ * Where the status does not say enough, their words do.
  */
 
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+/* What providers write about their errors, in code, type or message: a word, or
+ * one of those that | separates. A space may be an underscore there, capitals
+ * do not matter. */
+static const char tcall_words_context_[] =
+    "context l|context window|context size|prompt is too long|"
+    "prompt too long|input is too long|prompt_tokens|prompt length|"
+    "input length|number of tokens|too many tokens|token limit|"
+    "max_new_tokens";
+/* These come as too many requests, but waiting does not help. */
+static const char tcall_words_quota_[] =
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low";
+static const char tcall_words_auth_[] = "api key|authenticat|permission";
+static const char tcall_words_not_found_[] = "not_found|model identifier";
+static const char tcall_words_overload_[] = "overloaded|unavailable";
+static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
+static const char tcall_words_refused_[] =
+    "content filter|content_policy|content management policy|"
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
+static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+
+/* The first row that occurs counts. */
+static const struct {
+    const char *words;
+    int error;
+} tcall_answer_errors_[] = {
+    {tcall_words_quota_, TCALL_E_QUOTA},
+    {tcall_words_context_, TCALL_E_CONTEXT},
+    {tcall_words_auth_, TCALL_E_AUTH},
+    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
+    {tcall_words_overload_, TCALL_E_OVERLOAD},
+    {tcall_words_rate_, TCALL_E_RATE},
+    {tcall_words_refused_, TCALL_E_REFUSED},
+    {tcall_words_request_, TCALL_E_REQUEST},
 };
 
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
+/* Statuses that leave no doubt. */
+static const struct {
+    int status, error;
+} tcall_answer_statuses_[] = {
+    {401, TCALL_E_AUTH}, {404, TCALL_E_NOT_FOUND}, {413, TCALL_E_CONTEXT},
+    {429, TCALL_E_RATE}, {503, TCALL_E_OVERLOAD},  {529, TCALL_E_OVERLOAD},
+};
 
-TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                                   size_t at)
+/* Returns whether one of the words is at the start of text. */
+static bool tcall_begins_with_any_(const char *text, const char *words)
 {
-    return tcall_head_at_(reader->chat, at);
-}
-
-TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
-                                       int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
-                                       size_t to)
-{
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
-                                        int part, size_t len)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
-                                        int part, tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
+    while (words) {
+        size_t i = 0;
+        while (words[i] && words[i] != '|' &&
+               (tcall_to_lower_(text[i]) == words[i] ||
+                (words[i] == ' ' && text[i] == '_')))
+            i++;
+        if (!words[i] || words[i] == '|')
+            return true;
+        words = strchr(words, '|') ? strchr(words, '|') + 1 : NULL;
     }
+    return false;
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
+/* Returns whether one of the words is in text. */
+static bool tcall_contains_words_(const char *text, const char *words)
 {
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
+    for (; *text; text++)
+        if (tcall_begins_with_any_(text, words))
+            return true;
+    return false;
 }
 
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
-                                      size_t to, int part)
+/* Returns a number of up to nine digits, or -1 if the text has a sign or a
+ * fraction or is no number. */
+TCALL_SHARED_ long tcall_digits_(const char *text)
 {
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
+    const char *from = text;
+    long number = 0;
+    for (; tcall_is_digit_(*text) && number < 100000000; text++)
+        number = number * 10 + (*text - '0');
+    return *text || text == from ? -1 : number;
+}
+
+/* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
+ * for anything else. */
+TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+{
+    const long most = 0x7FFFFFFF;
+    long value = 0, unit = 1000; /* of a second; less after the point */
+    bool point = false;
+    for (; tcall_is_digit_(*text) || (*text == '.' && !point); text++)
+        if (*text == '.') {
+            point = true;
+        } else if (value < most / 10 && (!point || unit > 1)) {
+            value = value * 10 + (*text - '0');
+            unit = point ? unit / 10 : unit;
+        }
+    value = value <= most / unit ? value * unit : most;
+    if (strcmp(text, "s") == 0)
+        return value;
+    return strcmp(text, "ms") == 0 ? value / 1000 : -1;
+}
+
+/* Returns how many bytes of the text are whole characters. */
+TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+{
+    size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
+    bool cut = last < text.len && text.ptr[last] & 0x80 &&
+               !tcall_utf8_len_(text.ptr + last, text.ptr + text.len);
+    return cut ? last : text.len;
+}
+
+/* Appends to a text that is cut rather than refused. */
+TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+{
+    size_t len = strlen(text), room = cap - 1 - len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(text + len, piece) = 0;
+}
+
+/* Keeps the provider's own word for why it stopped, or for its error. */
+TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
+                                           const char *word)
+{
+    answer->stop_text[0] = 0;
+    tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
+                      tcall_str_of(word));
+}
+
+/* A further reason to stop. The first one counts, unless this one says that the
+ * answer was cut off, or is not done for us where the provider is done. */
+TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                                      const char *word)
+{
+    bool cut =
+        stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
+    bool undone = stop == TCALL_STOP_OTHER && answer->stop == TCALL_STOP_END;
+    if (answer->stop != TCALL_STOP_UNKNOWN && !cut && !undone)
         return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
+    answer->stop = stop;
+    tcall_answer_keep_word_(answer, word);
 }
 
-TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
+/* A further word for an error. The code is kept rather than the type, unless it
+ * is a number. */
+TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                            const char *word)
 {
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
-               : 0;
+    const char known = answer->stop_text[0];
+    if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
+        tcall_answer_keep_word_(answer, word);
 }
 
-/* Makes an empty item at this place, where there is room. */
-TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
-                                       uint8_t kind)
+/* An answer without text and calls may be an error. */
+TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
+    if (answer->stop == TCALL_STOP_CONTENT_FILTER)
+        answer->error = TCALL_E_REFUSED;
+    if (answer->stop == TCALL_STOP_OTHER)
+        answer->error = TCALL_E_PROVIDER;
+    if (answer->error && !answer->message[0])
+        tcall_append_cut_(answer->message, sizeof answer->message,
+                          tcall_str_of(answer->stop_text));
 }
 
-/* Is it the whole of what a signature is of? */
-TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+/* The error that the status names, or TCALL_OK. */
+static int tcall_status_error_(int status)
 {
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_statuses_); i++)
+        if (status == tcall_answer_statuses_[i].status)
+            return tcall_answer_statuses_[i].error;
+    return TCALL_OK;
 }
 
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
+/* The error that the provider's words name, or TCALL_OK. */
+static int tcall_words_error_(const tcall_answer *answer)
 {
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->has_text && !reader->text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
+        if (tcall_contains_words_(answer->stop_text,
+                                  tcall_answer_errors_[i].words) ||
+            tcall_contains_words_(answer->message,
+                                  tcall_answer_errors_[i].words))
+            return tcall_answer_errors_[i].error;
+    return TCALL_OK;
 }
 
-/* Arguments that do not fit make their call fail, not the answer. */
-TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                                size_t more)
+int tcall_answer_error(const tcall_answer *answer, int status)
 {
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    int error;
+    if (status < 300) {
+        long code = tcall_digits_(answer->stop_text);
+        if (answer->error != TCALL_E_PROVIDER)
+            return answer->error;
+        /* Some send a status as the code of an error. */
+        status = code < 400 || code > 599 ? 0 : (int)code;
+    }
+    error = tcall_words_error_(answer);
+    if (error == TCALL_E_QUOTA)
+        return error;
+    if (tcall_status_error_(status))
+        return tcall_status_error_(status);
+    /* Not every 403 is about the key: a region, a model or a gateway may
+     * forbid it as well. */
+    if (status == 403 && (!error || error == TCALL_E_REQUEST))
+        return TCALL_E_DENIED;
+    if (error)
+        return error;
+    return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 /* ==========================================================================
  * >>text_calls
@@ -24383,22 +23764,204 @@ TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
                      TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>reasoning: what goes back to the provider that it came from
+ * >>answer: items
  *
- * Reasoning is kept as far as there is room for it beside calls; a part of it
- * would be refused, so one that does not fit is dropped as a whole. Which one a
- * provider has is in tcall_provider.reasoning.
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What an element belongs
+ * to may be said after its arguments, so it is merged only when the document is
+ * complete: it stays as a new item, or its bytes are moved to an older one.
  */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+/* The place of the item after the one at this place. */
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place, as
+ * std::rotate does: each half is reversed, and then the whole. */
+TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
+{
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Is it the whole of what a signature is of? */
+static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
+    reader->has_text = true;
+    reader->text_ends = reader->parted = false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ---- reasoning ---- */
 
 #ifdef TOOLCALL_NO_REASONING
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     (void)reader;
     return TCALL_REASONING_NONE;
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     (void)head;
     return false;
@@ -24406,12 +23969,12 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 
 #else
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
@@ -24419,7 +23982,7 @@ TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
 #endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
-TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+static bool tcall_reasoning_is_free_(const tcall_reader *reader)
 {
     return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
 }
@@ -24448,7 +24011,7 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
     tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
 }
 
-TCALL_SHARED_ void tcall_reasoning_drop_all_(tcall_reader *reader)
+static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
     if (!tcall_reasoning_kept_(reader))
@@ -24481,11 +24044,11 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+                                   tcall_str piece)
 {
     if (part == TCALL_PART_TEXT_)
-        reader->words = reader->field;
+        reader->words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -24494,8 +24057,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -24517,8 +24079,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
 
 /* One of both is reasoning: is the piece of the known one? Its signature may
  * come by itself. */
-TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                                  const tcall_item_head_ *piece)
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
 {
     bool same = known->index && piece->index &&
                 !tcall_head_len_(piece, TCALL_PART_NAME_) &&
@@ -24533,7 +24095,7 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
 
 /* The first unmerged element is of the reasoning at this place: drops its words
  * where others are missing. */
-TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 {
     size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
     if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
@@ -24608,13 +24170,7 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ==========================================================================
- * >>stream: answers that come in pieces
- *
- * A stream of documents says of an item now this and now that, and providers
- * differ in how they say which item they mean. Without this chapter an answer
- * is one document, in which each element is an item.
- */
+/* ---- STREAM ---- */
 
 enum {
 #ifdef TOOLCALL_NO_STREAM
@@ -24668,7 +24224,7 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
 /* Returns the item that the first unmerged element is a piece of: the last that
  * matches, or the last call if the element does not say; itself if it is new.
  */
-TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+static size_t tcall_reader_find_(const tcall_reader *reader)
 {
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
@@ -24729,7 +24285,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 }
 
 /* Moves what the first unmerged element brings to the item at this place. */
-TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
@@ -24755,13 +24311,6 @@ TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
         known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
-
-/* ==========================================================================
- * >>pieces
- *
- * What the paths of a provider lead to are pieces: of an element, of the text,
- * or of what the answer says of itself. Elements are merged into items.
- */
 
 /* ---- room ---- */
 
@@ -24803,7 +24352,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 
 /* Makes room for what a call cannot do without. Where there is none the answer
  * is lost; the rest is read to know what would have been needed. */
-TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
     if (tcall_reader_room_(reader, bytes))
         return true;
@@ -24903,46 +24452,29 @@ static uint8_t tcall_field_kind_(int field)
     }
 }
 
-/* The part that a field is a piece of, or -1. */
-static int tcall_field_part_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_ID: return TCALL_PART_ID_;
-    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
-    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
-    case TCALL_FIELD_ARGUMENTS:
-    case TCALL_FIELD_ALL_ARGUMENTS:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_TEXT:
-    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
-    default: return -1;
-    }
-}
-
 /* Opens the current element as soon as there is something to keep of it. Some
  * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader)
+static bool tcall_reader_open_(tcall_reader *reader, int field)
 {
-    uint8_t kind = tcall_field_kind_(reader->field);
+    uint8_t kind = tcall_field_kind_(field);
     if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->kind = kind;
-        if (reader->field == TCALL_FIELD_REASONING_DATA)
+        if (field == TCALL_FIELD_REASONING_DATA)
             head->flags |= TCALL_FLAG_RAW_;
     }
     return reader->open;
 }
 
 /* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+static void tcall_reader_content_(tcall_reader *reader, int field,
+                                  tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (reader->field == TCALL_FIELD_TEXT &&
+    if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
@@ -24956,20 +24488,21 @@ static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
 }
 
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
+                                      tcall_str piece)
 {
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
-    if (!tcall_reader_open_(reader))
+    if (!tcall_reader_open_(reader, field))
         return;
     if (tcall_reasoning_kept_(reader) &&
         (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, part, piece);
+         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, piece);
+        tcall_reader_content_(reader, field, piece);
     else if (tcall_reader_need_(reader, piece.len))
         tcall_reader_append_(reader, reader->element, part, piece);
 }
@@ -25094,7 +24627,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->in_whole = true;
@@ -25105,6 +24638,10 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
         tcall_reader_piece_(reader);
     }
 }
+
+/* ==========================================================================
+ * >>answer: members and framing
+ */
 
 /* ---- fields ---- */
 
@@ -25150,7 +24687,7 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     }
     if (reader->type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->index = reader->type = reader->flags = 0;
     reader->in_element = reader->open = reader->ignored = false;
     reader->fault = TCALL_OK;
 }
@@ -25198,7 +24735,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
         if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
-            tcall_reader_open_(reader);
+            tcall_reader_open_(reader, 0);
         return;
     }
     reader->event = means;
@@ -25256,35 +24793,30 @@ static bool tcall_field_is_word_(int field)
     return field >= TCALL_FIELD_INDEX;
 }
 
-/* Is a value of this field, which begins with c, of no use? */
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     int part, char c)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_SIGNATURE:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-        if (!tcall_reasoning_takes_(reader, field, c))
-            return true;
-        break;
-    case TCALL_FIELD_TEXT: return c != '"';
-    case TCALL_FIELD_DELTA:
-        if (c != '"')
-            return true;
-        break;
-    default: break;
-    }
-    return reader->open && tcall_reader_len_(reader, reader->element, part);
-}
-
-/* A part of an element begins with c. */
-static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
                                      char c)
 {
-    reader->field = (uint8_t)field;
-    if (reader->skip)
-        return;
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    if (reader->whole && reader->repeats)
+        return true;
+    if (reasons && !tcall_reasoning_takes_(reader, field, c))
+        return true;
+    if (text && c != '"')
+        return true;
+    return field != TCALL_FIELD_TEXT && reader->open &&
+           tcall_reader_len_(reader, reader->element, reader->part);
+}
+
+/* A part of an element begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
+{
+    const uint8_t kind = tcall_field_kind_(field);
+    if (reader->whole && reader->repeats)
+        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -25292,13 +24824,15 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->scan.wide = false;
+        reader->syntax.odd = false;
     }
-    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    if (tcall_reader_skips_part_(reader, field, c))
+        return false;
     /* Text and reasoning make an element even when they are empty. */
-    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
-        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(reader);
+    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+        reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader, field);
+    return true;
 }
 
 /* Is a text at hand certainly the model's? A whole answer may hold several,
@@ -25314,31 +24848,31 @@ static bool tcall_reader_hears_(const tcall_reader *reader)
 
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
-static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
+    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
+        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
         return -1;
-    return tcall_field_part_(field);
+    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                                  : TCALL_PART_TEXT_);
 }
 
-/* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
+/* A value begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
-    reader->skip = c == 'n';
-    if (c != 'n')
-        tcall_reader_tell_piece_(reader, field);
-    if (tcall_field_is_word_(field)) {
-        reader->word[0] = 0;
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (reader->whole && reader->repeats &&
-        (part >= 0 || field == TCALL_FIELD_TEXT))
-        reader->skip = true;
+    reader->told = true;
+    if (c == 'n') /* null is as good as nothing */
+        return false;
+    tcall_reader_tell_piece_(reader, field);
+    reader->word_len = 0;
+    reader->word[0] = 0;
+    reader->part = tcall_reader_part_of_(reader, field);
+    if (reader->part >= 0)
+        return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
+    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE:
         reader->in_choice = true;
@@ -25353,37 +24887,37 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
-        reader->field = TCALL_FIELD_UNREAD;
-        tcall_reader_open_(reader);
+        tcall_reader_open_(reader, field);
         break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE:
-        if (answer->message[0] && !reader->in_page)
-            reader->skip = true;
-        break;
-    default:
-        if (part >= 0)
-            tcall_reader_begin_part_(reader, field, part, c);
+    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
+    default: break;
     }
+    return true;
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
+{
+    const size_t room = sizeof reader->word - 1 - reader->word_len;
+    piece.len = piece.len < room ? piece.len : room;
+    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
+    reader->word_len = (uint8_t)(reader->word_len + piece.len);
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
     if (tcall_field_is_word_(field)) {
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (part >= 0)
-        tcall_reader_part_(reader, part, bytes);
-    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_spell_(reader, bytes);
+    } else if (reader->part >= 0) {
+        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
-    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
         if (reader->in_page)
@@ -25397,11 +24931,13 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        if (!reader->skip)
-            tcall_reader_word_(reader, field);
+        tcall_reader_word_(reader, field);
+        reader->word_len = 0;
         return;
     }
-    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
@@ -25416,10 +24952,12 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
 }
 
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning. */
+static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 {
+    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
+    reader->kept = end;
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
@@ -25429,29 +24967,155 @@ static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
         tcall_reasoning_raw_piece_(reader, piece);
 }
 
-/* One event of the scanner. */
-TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
-                                   tcall_scan_event event, tcall_str bytes)
+/* ---- the user of the recogniser: members ---- */
+
+/* Finds the member of a name from one member on, before another. */
+static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
+                                        const tcall_wire *end, tcall_str name)
 {
-    tcall_reader *reader = (tcall_reader *)user;
-    reader->told = true;
-    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
-    if (reader->in_whole && reader->piece)
-        return TCALL_OK;
-    if (event == TCALL_SCAN_END)
-        tcall_reader_complete_(reader, field);
-    else if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(reader, field, *bytes.ptr);
-    else if (field == TCALL_FIELD_ELEMENT)
-        tcall_reader_raw_piece_(reader, bytes);
-    else if (!reader->skip)
-        tcall_reader_data_(reader, field, bytes);
-    return TCALL_OK;
+    for (; member != end && member->name; member++)
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0)
+            return member;
+    return NULL;
 }
 
-/* ==========================================================================
- * >>frames
+/* A member's name. What mostly follows the last one is looked at first. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    tcall_str name = tcall_slice_(bytes, len);
+    if (!last || reader->word_len) {
+        tcall_reader_spell_(reader, name);
+        name = tcall_slice_(reader->word, reader->word_len);
+    }
+    if (!last)
+        return true;
+    reader->member = NULL;
+    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
+        reader->member = tcall_wire_of_(reader->next, NULL, name);
+        if (!reader->member)
+            reader->member =
+                tcall_wire_of_(object->members, reader->next, name);
+    }
+    reader->word_len = 0;
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
+                                     const tcall_wire *member, bool wanted)
+{
+    if (member->flags & TCALL_WIRE_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (reader->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (member->flags & TCALL_WIRE_KEPT)
+        reader->kept = reader->syntax.from;
+    reader->level[reader->levels++] = member;
+    reader->next = member->members;
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    bool wanted = true;
+    if (s->depth && !s->object) {
+        member = reader->level[reader->levels - 1];
+        if (!(member->flags & TCALL_WIRE_EACH))
+            return TCALL_SKIP_;
+        member = member->members;
+    }
+    reader->member = member;
+    if (member->field)
+        wanted = tcall_reader_begin_(reader, member->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(reader, member, wanted);
+    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
+        return -1;
+    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
+ * is more to tell than this. */
+static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
+                               size_t len)
+{
+    const long half = tcall_half_of_(bytes, len);
+    const bool low = half >= 0xDC00;
+    uint32_t code = 0xFFFD;
+    char whole[4];
+    if (reader->half && reader->half_of == reader->member) {
+        if (low)
+            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+        reader->half = 0;
+        tcall_reader_data_(reader, reader->member->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+        if (low)
+            return false;
+    }
+    if (half < 0)
+        return true;
+    if (!low) {
+        reader->half = (uint16_t)half;
+        reader->half_of = reader->member;
+        return false;
+    }
+    tcall_reader_data_(reader, reader->member->field,
+                       tcall_slice_(whole, tcall_utf8_(whole, code)));
+    return false;
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    if ((s->odd || reader->half) && !s->raw &&
+        !tcall_answer_half_(reader, bytes, len))
+        return;
+    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    if (reader->levels > s->depth) {
+        member = reader->level[--reader->levels];
+        reader->next = member + 1;
+        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+            tcall_reader_keep_(reader, s->from);
+            reader->kept = NULL;
+        }
+    } else if (reader->half && reader->half_of == member && !reader->sse) {
+        tcall_answer_half_(reader, NULL, 0);
+    }
+    if (member->field)
+        tcall_reader_complete_(reader, member->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
+
+/* ---- framing ----
  *
  * An answer is a document, an array of documents, documents in lines (NDJSON),
  * or server-sent events (SSE) whose data are documents.
@@ -25466,7 +25130,7 @@ enum {
     TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
-/* Bytes in a row of comments, blank lines and documents that say nothing: a
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
  * comment each second for an hour is less. */
 enum { TCALL_MAX_SILENCE_ = 65536 };
 
@@ -25508,22 +25172,20 @@ static bool tcall_reader_in_lines_(const tcall_reader *reader)
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
-    const uint8_t half_row = reader->scan.half_row;
-    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->told = false;
+    reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
-                    reader);
-    reader->scan.lone = true;
-    reader->scan.split = tcall_reader_in_lines_(reader);
-    reader->scan.half_row = half_row;
-    reader->scan.half = half;
-    tcall_scan_feed(&reader->scan, "{", 1);
+    reader->member = reader->provider->answer;
+    reader->levels = reader->word_len = 0;
+    reader->kept = NULL;
+    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
+    reader->syntax.halves = true;
+    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
 static void tcall_reader_end_document_(tcall_reader *reader)
@@ -25532,8 +25194,6 @@ static void tcall_reader_end_document_(tcall_reader *reader)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
-    reader->silent =
-        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
     if (reader->whole && !reader->begins)
         reader->complete = true;
@@ -25554,23 +25214,23 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
-    size_t before = reader->scan.pos;
-    int error;
-    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
-        return end;
-    while (line_end < end && *line_end != '\n' && *line_end != '\r')
-        line_end++;
-    end = line_end < end ? line_end + 1 : end;
-    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
-    bytes += reader->scan.pos - before;
-    if (tcall_scan_done_(&reader->scan))
+    tcall_syntax_ *s = &reader->syntax;
+    if (reader->kept)
+        reader->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (reader->kept)
+        tcall_reader_keep_(reader, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(reader, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-    else if (error)
-        tcall_reader_fail_(reader, error);
-    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
+        if (reader->told)
+            reader->silent = (uint32_t)(end - bytes);
+    } else {
         tcall_reader_begin_line_(reader);
-        reader->after_cr = *line_end == '\r';
+        reader->after_cr = bytes[-1] == '\r';
     }
     return bytes;
 }
@@ -25638,7 +25298,6 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->silent++;
     reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
     if (c == '\n' && after_cr)
         return;
@@ -25675,12 +25334,17 @@ int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
 {
     const char *end = bytes + len;
     tcall_reader_page_(reader, bytes, len);
+    reader->silent += (uint32_t)len;
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
+        return TCALL_OK;
     while (bytes < end && !reader->broken)
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
             tcall_reader_byte_(reader, *bytes++);
-    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
+        !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
 }
@@ -25857,53 +25521,100 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#define TCALL_OPENAI_PATHS_(X)                                            \
-    X(1, 0, 0, "usage")                                                   \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "completion_tokens") \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error")                     \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                               \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                   \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                               \
-    X(1, TCALL_FIELD_ERROR_TYPE, 0, "type")                               \
-    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                      \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                            \
-    X(3, TCALL_FIELD_STOP, 0, "finish_reason")                            \
-    X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
-      "native_finish_reason")                         /* of OpenRouter */ \
-    X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
-    X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
-    X(4, TCALL_FIELD_ELEMENT, 0,                                          \
-      "function_call") /* before there were tools */                      \
-    X(5, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
-    X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
-    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
-    X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
-    X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
-    X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
-    X(5, 0, 0, "*") /* Mistral may send parts */                          \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
-    X(6, 0, 0, "thinking")                                                \
-    X(7, 0, 0, "*")                                                       \
-    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
-    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
-    X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
-    X(6, TCALL_FIELD_ID, 0, "id")                                         \
-    X(6, 0, 0, "extra_content")                                           \
-    X(7, 0, 0, "google")                                                  \
-    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
-    X(6, 0, 0, "custom")                                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, 0, "input")                               \
-    X(6, 0, TCALL_PATH_LAST, "function")                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")
+/* Members have the order in which they mostly come. */
+static const tcall_wire tcall_openai_usage_[] = {
+    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+static const tcall_wire tcall_openai_custom_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_google_[] = {
+    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_extra_[] = {
+    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
+    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
+    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+/* Mistral may send parts. */
+static const tcall_wire tcall_openai_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_thought_each_ = {
+    NULL, tcall_openai_thought_, 0, 0, 0};
+
+static const tcall_wire tcall_openai_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
+                                                   0, 0};
+
+/* Before there were tools there was one call, of a function. */
+static const tcall_wire tcall_openai_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
+               &tcall_openai_part_each_),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
+    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
+               NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+/* The native reason and an error within a choice are OpenRouter's. */
+static const tcall_wire tcall_openai_choice_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
+    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
+    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+                                                     0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_openai_members_[] = {
+    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
+                                                0, 0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -25929,19 +25640,16 @@ static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-static const tcall_forms_ tcall_openai_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}",
-    NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-    "{'type':'text','text':%t}"};
+TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'image_url','image_url':"
+             "{'url':'data:%y;base64,%b'}}",
+             "",
+             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
+             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
+             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
+             "{'type':'text','text':%t}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -25953,8 +25661,8 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
-    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
             "'tool_choice':{'type':'function','function':{'name':%n}}");
@@ -25982,7 +25690,7 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_openai_write_,
-                                                 &tcall_openai_paths_,
+                                                 &tcall_openai_answer_,
                                                  tcall_openai_stops_,
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
@@ -25998,47 +25706,56 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
  * stand before it or after it.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, 0, 0, "message")                                                  \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+static const tcall_wire tcall_anthropic_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+static const tcall_wire tcall_anthropic_message_[] = {
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_fault_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_delta_[] = {
+    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE_END};
+
+/* Redacted thinking is data. */
+static const tcall_wire tcall_anthropic_block_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_block_each_ = {
+    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_anthropic_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
+    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
+    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
+    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_anthropic_block_each_),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_answer_ = {
+    NULL, tcall_anthropic_members_, 0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -26065,8 +25782,8 @@ static const tcall_word tcall_anthropic_types_[] = {
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-static const tcall_forms_ tcall_anthropic_forms_ = {
-    "{'type':'text','text':%t}",
+TCALL_FORMS_(
+    tcall_anthropic_forms_, "{'type':'text','text':%t}",
     "{'type':'image','source':{'type':'base64','media_type':'%y',"
     "'data':'%b'}}",
     "{'type':'text','text':%t}",
@@ -26074,15 +25791,13 @@ static const tcall_forms_ tcall_anthropic_forms_ = {
     "{'type':'tool_result','tool_use_id':%i,'content':%t}",
     "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
     "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}",
-    NULL,
-    NULL};
+    "{'type':'redacted_thinking','data':%t}", "", "")
 
-static const char *const tcall_anthropic_roles_[2] = {
-    "{'role':'assistant','content':[", "{'role':'user','content':["};
+static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
+                                             "{'role':'user','content':[";
 
-static const tcall_tool_form_ tcall_anthropic_tools_ = {
-    "'tools':[", "{", "input_schema", "}", "]", false};
+static const char tcall_anthropic_tools_[] =
+    "'tools':[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -26090,16 +25805,16 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
-        "'tool_choice':{'type':'any'",
-        "'tool_choice':{'type':'tool','name':%n"};
+    static const char forms[] = "'tool_choice':{'type':'auto'\0"
+                                "'tool_choice':{'type':'none'\0"
+                                "'tool_choice':{'type':'any'\0"
+                                "'tool_choice':{'type':'tool','name':%n";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
     if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[choice], request->choice_name);
+    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
     if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
@@ -26121,10 +25836,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
     tcall_write_optional_(out, "system", request->system);
     tcall_write_form_(out, "'messages':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
         tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -26139,7 +25854,7 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
     "",
     {"anthropic-version", "2023-06-01"},
     tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
+    &tcall_anthropic_answer_,
     tcall_anthropic_stops_,
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
@@ -26155,24 +25870,38 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+static const tcall_wire tcall_ollama_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+static const tcall_wire tcall_ollama_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_ollama_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_members_[] = {
+    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
+    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
+                                                0, 0};
 
 static const tcall_word tcall_ollama_stops_[] = {
     {"stop", TCALL_STOP_END},
@@ -26188,17 +25917,12 @@ static const tcall_word tcall_ollama_types_[] = {
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-static const tcall_forms_ tcall_ollama_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':'','images':['%b']}",
-    NULL,
-    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':'','images':['%b']}", "",
+             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
+             "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -26207,8 +25931,8 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
         tcall_write_form_(out, "'options':{", NULL);
@@ -26229,7 +25953,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
+                                                 &tcall_ollama_answer_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_TEXT,
@@ -26248,46 +25972,71 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+static const tcall_wire tcall_responses_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+static const tcall_wire tcall_responses_part_each_ = {
+    NULL, tcall_responses_part_, 0, 0, 0};
+
+/* The phase of a text goes back with it. */
+static const tcall_wire tcall_responses_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_whole_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_item_each_ = {
+    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+
+static const tcall_wire tcall_responses_details_[] = {
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+/* The response of a stream's event is as the whole one. */
+static const tcall_wire tcall_responses_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
+               tcall_responses_item_),
+    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
+    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
+    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_responses_item_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_answer_ = {
+    NULL, tcall_responses_members_, 0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
@@ -26330,23 +26079,19 @@ static const tcall_word tcall_responses_types_[] = {
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+             "'image_url':'data:%y;base64,%b'}]}",
+             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
+             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
+             "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26358,9 +26103,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
@@ -26383,7 +26128,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     "Bearer ",
                                                     {NULL, NULL},
                                                     tcall_responses_write_,
-                                                    &tcall_responses_paths_,
+                                                    &tcall_responses_answer_,
                                                     tcall_responses_stops_,
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
@@ -26399,40 +26144,70 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-#define TCALL_GEMINI_PATHS_(X)                                               \
-    X(1, 0, 0, "usageMetadata")                                              \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
-    X(1, 0, 0, "promptFeedback")                                             \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
-    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
-    X(2, 0, 0, "details")                                                    \
-    X(3, 0, 0, "*")                                                          \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
-    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
-    X(3, 0, TCALL_PATH_LAST, "content")                                      \
-    X(4, 0, 0, "parts")                                                      \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
-    X(7, TCALL_FIELD_ID, 0, "id")                                            \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    X(7, TCALL_FIELD_UNREAD, 0,                                              \
-      "partialArgs") /* patches, which are never asked for */
+static const tcall_wire tcall_gemini_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
+    TCALL_WIRE_END}; /* patches, never asked for */
 
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+/* Calls and their results that are of tools that Google runs do not count. */
+static const tcall_wire tcall_gemini_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
+    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_gemini_content_[] = {
+    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_[] = {
+    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
+    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_each_ = {
+    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_gemini_feedback_[] = {
+    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_usage_[] = {
+    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_[] = {
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+                                                     0, 0, 0};
+
+static const tcall_wire tcall_gemini_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_members_[] = {
+    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
+    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
+    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
+                                                0, 0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 static const tcall_word tcall_gemini_stops_[] = {
@@ -26462,41 +26237,35 @@ static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-static const tcall_forms_ tcall_gemini_forms_ = {
-    "{'text':%t<,'thoughtSignature':%s>}",
+TCALL_FORMS_(
+    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
     "{'inlineData':{'mimeType':'%y','data':'%b'}}",
     "{'text':%t<,'thoughtSignature':%s>}",
     "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
     "<,'thoughtSignature':%s>}",
     "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
     "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}",
-    NULL,
-    NULL,
-    NULL};
+    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
 
-static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
-                                                   "{'role':'user','parts':["};
+static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
+                                          "{'role':'user','parts':[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const tcall_tool_form_ tcall_gemini_tools_ = {
-    "'tools':[{'functionDeclarations':[",
-    "{",
-    "parametersJsonSchema",
-    "}",
-    "]}]",
-    false};
+static const char tcall_gemini_tools_[] =
+    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
+    static const char forms[] =
+        "\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
+        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
         "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}"};
+        "'allowedFunctionNames':[%n]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, forms[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(forms, request->choice),
+                           request->choice_name);
 }
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
@@ -26507,13 +26276,13 @@ static int tcall_gemini_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_form_(out, "'contents':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
         tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
                            request->system);
-    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
@@ -26533,7 +26302,7 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
     "",
     {NULL, NULL},
     tcall_gemini_write_,
-    &tcall_gemini_paths_,
+    &tcall_gemini_answer_,
     tcall_gemini_stops_,
     tcall_gemini_types_,
     TCALL_REASONING_SIGNATURES,
@@ -26550,50 +26319,76 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * hold all steps again.
  */
 
-/* What a step holds, whole or as it begins. */
-#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
-    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
-    X(depth, TCALL_FIELD_ID, 0, "id")                            \
-    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
-    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
-    X(depth, 0, 0, "content")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
-    X(depth, 0, 0, "summary")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+static const tcall_wire tcall_interactions_said_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-#define TCALL_INTERACTIONS_PATHS_(X)                                        \
-    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
-    X(2, 0, 0, "content") /* of a summary */                                \
-    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
-    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
-    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
-    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
-    X(1, 0, 0, "usage")                                                     \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
-    X(1, 0, 0, "errors")                                                    \
-    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
-    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    TCALL_INTERACTIONS_STEP_(X, 3)
+static const tcall_wire tcall_interactions_said_each_ = {
+    NULL, tcall_interactions_said_, 0, 0, 0};
 
-TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+static const tcall_wire tcall_interactions_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_thought_each_ = {
+    NULL, tcall_interactions_thought_, 0, 0, 0};
+
+/* A step, whole or as it begins. */
+static const tcall_wire tcall_interactions_step_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
+               &tcall_interactions_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_step_each_ = {
+    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+
+/* The content is of a summary. */
+static const tcall_wire tcall_interactions_delta_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_usage_[] = {
+    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_one_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_each_ = {
+    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+
+/* The interaction of a stream's event is as the whole one. */
+static const tcall_wire tcall_interactions_members_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
+    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
+    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
+    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_interactions_step_each_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_answer_ = {
+    NULL, tcall_interactions_members_, 0, 0, 0};
 
 static const tcall_word tcall_interactions_stops_[] = {
     {"in_progress", TCALL_STOP_UNKNOWN},
@@ -26623,39 +26418,40 @@ static const tcall_word tcall_interactions_types_[] = {
 };
 
 /* A thought is its signature; what it says of itself may be empty. */
-static const tcall_forms_ tcall_interactions_forms_ = {
-    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-    "'data':'%b'}]}",
-    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-    "'is_error':true}",
-    "{'type':'thought'<,'signature':%s>"
-    "<,'summary':[{'type':'text','text':%t}]>}",
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_interactions_forms_,
+             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
+             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
+             "'data':'%b'}]}",
+             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
+             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
+             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
+             "'is_error':true}",
+             "{'type':'thought'<,'signature':%s>"
+             "<,'summary':[{'type':'text','text':%t}]>}",
+             "", "", "")
 
-static const tcall_tool_form_ tcall_interactions_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+static const char tcall_interactions_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
                                        const tcall_chat_request *request,
                                        bool tools)
 {
-    static const char *const choices[] = {
-        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    static const char choices[] =
+        "\0"
+        "'tool_choice':'none'\0"
+        "'tool_choice':'any'\0"
+        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
     tcall_write_form_(out, "'generation_config':{", NULL);
     if (chosen)
-        tcall_write_named_(out, choices[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(choices, request->choice),
+                           request->choice_name);
     if (request->max_tokens > 0)
         tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     tcall_write_text(out, "}");
@@ -26671,10 +26467,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
-        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
     tcall_interactions_config_(out, request, tools);
     tcall_write_flag_(out, "store", false);
     tcall_write_flag_(out, "stream", request->stream);
@@ -26690,7 +26486,7 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
     "",
     {"Api-Revision", "2026-05-20"},
     tcall_interactions_write_,
-    &tcall_interactions_paths_,
+    &tcall_interactions_answer_,
     tcall_interactions_stops_,
     tcall_interactions_types_,
     TCALL_REASONING_DATA, /* words and signatures */
@@ -26861,24 +26657,26 @@ static int tcall_server_write_(const tcall_provider *provider,
 
 /* A row of one of the tables: the function that writes its requests, and the
  * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
-                      reasoning, member, strict, quirks, turns)                \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
-                                                     url,                      \
-                                                     path,                     \
-                                                     NULL,                     \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {NULL, NULL},             \
-                                                     write,                    \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_stops_,  \
-                                                     tcall_##format##_types_,  \
-                                                     reasoning,                \
-                                                     strict,                   \
-                                                     quirks,                   \
-                                                     member,                   \
-                                                     turns};
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
+                      reasoning, member, strict, quirks, turns)           \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
+        tcall_##name##_place_,                                            \
+        tcall_##name##_place_ + sizeof #name,                             \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                \
+        NULL,                                                             \
+        header,                                                           \
+        prefix,                                                           \
+        {NULL, NULL},                                                     \
+        write,                                                            \
+        &tcall_##format##_answer_,                                        \
+        tcall_##format##_stops_,                                          \
+        tcall_##format##_types_,                                          \
+        reasoning,                                                        \
+        strict,                                                           \
+        quirks,                                                           \
+        member,                                                           \
+        turns};
 #define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -26922,7 +26720,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -26932,8 +26731,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -26954,8 +26752,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -26972,7 +26771,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);
@@ -27112,7 +26911,7 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
         return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
+    if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
     if (!desc->path && !desc->provider->path)
         return "path is missing: this provider has none of its own";
@@ -27283,7 +27082,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -27376,7 +27175,10 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        if (!agent->desc.allow_repeat) {
+            call->loops = &agent->loops;
+            call->breaker = tcall_breaker_;
+        }
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -29442,13 +29244,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
     const tcall_tool *tool = mcp->tool;
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
     if (shape) {
         tcall_write_shape(&mcp->out, shape);
         return;
     }
     if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)

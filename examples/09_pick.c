@@ -47,9 +47,10 @@ int main(int argc, char **argv)
     tcall_pick_report report = {input, &opts, picks, 0};
     tcall_writer w;
     tcall_writer_init(&w, text, sizeof text - 1);
-    if (tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
-                                      .tool_count = 4,
-                                      .allow = TCALL_EVERYTHING}) < 0 ||
+    if (tcall_init(&tc,
+                   &(tcall_desc){block, sizeof block, .lenient = &tcall_lenient,
+                                 .tools = tools, .tool_count = 4,
+                                 .allow = TCALL_EVERYTHING}) < 0 ||
         (report.count = tcall_pick(&tc, input, &opts, picks, 2)) < 0 ||
         tcall_write_picks(&w, &tc, &report) < 0)
         return 1;

@@ -178,6 +178,7 @@ static bool start_tools(session *s)
         return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
+    d.lenient = &tcall_lenient;
     d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;
@@ -189,6 +190,7 @@ static bool start_tools(session *s)
     d.report = &faults;
     d.hooks = hooks;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(hooks);
+    d.stages = &tcall_stages;
     d.user = s;
     return tcall_init(&s->tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);

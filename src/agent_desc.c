@@ -135,7 +135,7 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
         return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
+    if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
     if (!desc->path && !desc->provider->path)
         return "path is missing: this provider has none of its own";

@@ -1,7 +1,7 @@
 #pragma once
 #include "agent.h"
 #include "pick.c"
-#include "frames.c"
+#include "answer_feed.c"
 #include "mask.c"
 #include "agent_calls.c"
 

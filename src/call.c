@@ -4,7 +4,6 @@
 #include "machine.c"
 #include "say.c"
 #include "registry.c"
-#include "rows.c"
 
 /* ==========================================================================
  * >>call
@@ -109,7 +108,7 @@ TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
                                         size_t len)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     return held;
 }
@@ -125,20 +124,19 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Reads a text in the free part of the block: checked text at its start, behind
- * that the frames, both of use until the block is. Returns the machine's error.
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
  * room: bytes that the checked text may take, its NUL included. */
-static int tcall_arguments_begin_(tcall_block *block, tcall_machine *machine,
-                                  tcall_machine_desc *desc, size_t room)
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
-    return tcall_machine_init(machine, desc);
 }
 
 /* Notes how much of the block a reading took, or wants at least. */
@@ -157,9 +155,8 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_machine_desc *desc,
                                         tcall_str text)
 {
-    tcall_arguments_begin_(block, machine, desc, text.len + 1);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -179,11 +176,32 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
         return r;
     tcall_hydrate_gap_(block, 0, &most);
     most /= 2;
-    tcall_arguments_begin_(block, machine, desc,
+    tcall_arguments_begin_(block, desc,
                            text.len < most / 6 ? 6 * text.len + 3 : most);
+    tcall_machine_init(machine, desc);
     r = tcall_read_meant_(machine, text, r, at, strict, fixes);
     tcall_arguments_room_(block, machine);
     return r;
+}
+
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
 }
 
 /* What the arguments may be, and where they go. */
@@ -193,14 +211,15 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -221,19 +240,18 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
+    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -242,8 +260,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -273,13 +291,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -293,13 +311,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -458,7 +476,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 

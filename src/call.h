@@ -89,11 +89,11 @@ struct tcall_ctx {
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
-    const tcall_order_ *order; /* of the hooks of this call */
-    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;       /* the same for a stage inside of an attempt */
-    uint16_t next_around;      /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;      /* hooks that are around what runs now */
+    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
+    uint16_t next_hook;         /* of the stage at hand, in their order */
+    uint16_t next_inner;        /* the same for a stage inside of an attempt */
+    uint16_t next_around;       /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step; /* where the attempt is */
@@ -175,10 +175,20 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;             /* an agent's, held to the offer of its turn */
-    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
+    bool by_model;  /* an agent's, held to the offer of its turn */
+    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
+};
+
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and

@@ -2,7 +2,6 @@
 #include "chat.h"
 #include "block.c"
 #include "json.c"
-#include "scan.c"
 
 /* ==========================================================================
  * >>chat
@@ -141,13 +140,14 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    size_t at = 0;
-    while (at < text.len && tcall_is_space_(text.ptr[at]))
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_syntax_ syntax;
+    while (at < end && tcall_is_space_(*at))
         at++;
-    return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_text_(&scan, text) == TCALL_OK &&
-           (!scan.wide || tcall_numbers_fit_(text));
+    if (at == end || *at != '{')
+        return false;
+    tcall_json_recognise_(&syntax, at, end);
+    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)

@@ -193,53 +193,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -359,32 +324,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -420,19 +385,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -479,38 +434,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -900,7 +835,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -966,8 +902,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -1015,14 +952,11 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
         if (mark->span == TCALL_OPEN_ && !c->out->reason)
@@ -1038,12 +972,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -1147,17 +1084,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 

@@ -110,15 +110,22 @@ static void tcall_json_compact_(char *text, const char *end)
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end. */
-static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
-                                         const char *end)
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
 {
     tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
     return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)

@@ -752,9 +752,7 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     int error;
     size_t at;
     *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    error = tcall_machine_end(machine);
+    error = tcall_machine_read_(machine, desc, text);
     if (!tcall_is_slip_(error))
         return error;
     at = machine->at;

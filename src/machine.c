@@ -276,7 +276,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -1120,11 +1121,55 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;

@@ -26,14 +26,15 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
@@ -56,7 +57,6 @@
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_PICK        ranking tools by the request

@@ -301,13 +301,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
     const tcall_tool *tool = mcp->tool;
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
     if (shape) {
         tcall_write_shape(&mcp->out, shape);
         return;
     }
     if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)

@@ -1,6 +1,6 @@
 #pragma once
 #include "shape_text.h"
-#include "context.h"
+#include "invoke.h"
 
 /* ==========================================================================
  * >>mcp: a server of the Model Context Protocol on a line of bytes

@@ -477,8 +477,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);

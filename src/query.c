@@ -286,10 +286,10 @@ TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
     texts[TCALL_TEXT_TITLE_] = tool->title;
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters != NULL;
+        words->json = tool->parameters.text != NULL;
         words->shape = tool->shape;
     }
 }

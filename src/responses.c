@@ -1,6 +1,6 @@
 #pragma once
 #include "responses.h"
-#include "frames.c"
+#include "answer_feed.c"
 
 /* ==========================================================================
  * >>responses
@@ -10,46 +10,71 @@
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+static const tcall_wire tcall_responses_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+static const tcall_wire tcall_responses_part_each_ = {
+    NULL, tcall_responses_part_, 0, 0, 0};
+
+/* The phase of a text goes back with it. */
+static const tcall_wire tcall_responses_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_whole_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_item_each_ = {
+    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+
+static const tcall_wire tcall_responses_details_[] = {
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+/* The response of a stream's event is as the whole one. */
+static const tcall_wire tcall_responses_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
+               tcall_responses_item_),
+    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
+    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
+    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_responses_item_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_answer_ = {
+    NULL, tcall_responses_members_, 0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
 static const tcall_word tcall_responses_stops_[] = {
@@ -92,23 +117,19 @@ static const tcall_word tcall_responses_types_[] = {
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
+             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
+             "'image_url':'data:%y;base64,%b'}]}",
+             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
+             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}",
+             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
+             "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -120,9 +141,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
     tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
         tcall_write_choice_(provider, out, request,
                             "'tool_choice':{'type':'function','name':%n}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
@@ -145,7 +166,7 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
                                                     "Bearer ",
                                                     {NULL, NULL},
                                                     tcall_responses_write_,
-                                                    &tcall_responses_paths_,
+                                                    &tcall_responses_answer_,
                                                     tcall_responses_stops_,
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,

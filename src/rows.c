@@ -114,15 +114,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -145,7 +145,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -167,9 +167,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -202,11 +204,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -225,7 +228,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -241,7 +244,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -312,7 +315,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -638,8 +641,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */

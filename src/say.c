@@ -90,7 +90,7 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
 }
 
 /* Returns what the counts of a value are of. */
-static uint8_t tcall_say_of_(const char *value)
+static uint8_t tcall_counts_of_(const char *value)
 {
     return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
            : *value == '['              ? TCALL_LIMITS_ITEMS_
@@ -148,6 +148,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -295,7 +297,8 @@ static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
     tcall_limits_ is;
     is.out = fault->out;
     is.digits = 0;
-    is.of = counts ? tcall_say_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
     is.low = tcall_fault_limit_(fault, 0);
     is.high = tcall_fault_limit_(fault, 1);
     if (!counts)
@@ -422,7 +425,7 @@ static void tcall_say_part_(void *of, char letter)
         break;
     case 'n':
         tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_say_of_(fault->value));
+                          tcall_counts_of_(fault->value));
         break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
@@ -458,40 +461,58 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
-    tcall_misplaced_ place = {&misfit,    is->shape,    NULL,
-                              is->object, fault->value, tcall_say_sent_};
+    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
+                              NULL,         NULL,
+                              fault->value, tcall_say_sent_};
     memset(&misfit, 0, sizeof misfit);
     do
         misfit.code++;
     while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
     tcall_tell_misfit_(fault->out, &place);
 }
 
 /* ---- whole faults ---- */
 
+/* What says the fault of a node; NULL where there are but shapes. */
+typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
 {
     int half;
+    for (half = 0; half <= (int)remedy; half++)
+        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
+                                bool remedy)
+{
     if (!fault->is->node)
         tcall_say_shape_(fault);
-    else
-        for (half = 0; half <= (int)remedy; half++)
-            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+    else if (say)
+        say(fault, remedy);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." Without a remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
+                                    const char *text, const tcall_fault *is,
+                                    bool remedy)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     fault.key = tcall_say_pointer_(writer, text, fault.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
+    tcall_say_sentence_(&fault, say, remedy);
 }
 
 /* Writes "path", with the member that a coercion left out, or NULL. Returns the
@@ -514,8 +535,8 @@ static const char *tcall_write_path_(tcall_writer *writer, const char *text,
     return key;
 }
 
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
+TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
+                                     const char *text, const tcall_fault *is)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
@@ -524,9 +545,15 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
     tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
+    tcall_say_sentence_(&fault, say, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    return tcall_write_fault_(writer, tcall_say_node_, text, is);
 }
 
 /* ---- coercions ---- */

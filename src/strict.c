@@ -20,8 +20,8 @@ typedef struct tcall_strict_budget_ {
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
@@ -450,7 +450,7 @@ static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
                                       uint8_t mode)
 {
-    const tcall_object *shape = tool->provider_schema ? NULL : tool->shape;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
     tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
         tcall_view_shape_(&view, shape);
@@ -465,7 +465,7 @@ static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
 static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema) ||
+    return (tool->shape && !tool->provider_schema.text) ||
            (tcall_strict_type_(schema, "object") &&
             !tcall_text_get_(schema, "anyOf") &&
             !tcall_text_get_(schema, "oneOf") &&

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, PICK. */
+/* Needs: AGENT, PICK. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"
@@ -54,11 +54,12 @@ static void complete(tcall *tc, tcall_agent_desc *desc)
     tcall_desc d;
     tool.name = "f";
     tool.description = "Does it.";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = run;
     tool.permissions = TCALL_READ;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &tool;
     d.tool_count = 1;
@@ -135,7 +136,7 @@ static void test_provider(void)
     tcall tc;
     complete(&tc, &desc);
     desc.provider = &other;
-    other.paths = NULL;
+    other.answer = NULL;
     refused(&desc, "provider is empty");
     other = tcall_openai;
     other.path = NULL;
@@ -321,6 +322,7 @@ static void test_failed_registry(void)
     wrong.name = "no good name";
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &wrong;
     d.tool_count = 1;

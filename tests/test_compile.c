@@ -1,6 +1,5 @@
 /* Compiling schemas to nodes: what is refused and in which words, how much
- * memory it takes, what grows, and random bytes as schemas.
- * Needs: SCHEMA. */
+ * memory it takes, what grows, and random bytes as schemas. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else

@@ -1,4 +1,4 @@
-/* Needs: SHAPES, SENTENCES. */
+/* Needs: SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.
@@ -776,9 +776,6 @@ static void test_permissions(void)
 /* X(NAME, expression): each function that takes a context, and what is true of
  * its answer where there is no registry: it works, or says TCALL_E_USAGE, or
  * gives what its contract gives where there is nothing. */
-#ifdef TOOLCALL_NO_HOOKS
-#define tcall_next(cx) TCALL_E_USAGE /* there is none: the list stays whole */
-#endif
 #define CONTEXT_FUNCTIONS(X)                                                  \
     X(tcall_emit, (tcall_emit(cx, text), true))                               \
     X(tcall_progress, (tcall_progress(cx, text), true))                       \
@@ -936,7 +933,7 @@ static void test_other_ways(void)
     }
     desc = hand_desc();
     rows[1].shape = NULL;
-    rows[1].parameters = text_schema;
+    rows[1].parameters = tcall_schema_text_of(text_schema);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
     desc.call = by_text;
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);

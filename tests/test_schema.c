@@ -1,5 +1,4 @@
-/* Compiling schemas and checking values against them.
- * Needs: SCHEMA. */
+/* Compiling schemas and checking values against them. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else

@@ -1,5 +1,5 @@
 /* A shape as JSON Schema, its struct as JSON, a misfit in words.
- * Needs: SHAPES, INT64. */
+ * Needs: INT64. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else

@@ -226,10 +226,7 @@ static bool parse(fixture *fix, char *text)
 static bool applies(const char *body)
 {
 #ifdef TOOLCALL_NO_STREAM
-    tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, body, strlen(body));
-    return *body == '{' && tcall_scan_end(&scan) == TCALL_OK;
+    return *body == '{' && tcall_json_check(tcall_str_of(body)) == TCALL_OK;
 #else
     (void)body;
     return true;

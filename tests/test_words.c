@@ -134,7 +134,7 @@ static void test_stop_words(void)
     }
     CHECK(CHECK_EVERY > 1 || alike == 54);
     for (i = 0; i < 26; i++) { /* in order, and below their letter */
-        const char *at = tcall_stop_words_[i];
+        const char *at = tcall_nth_(tcall_stop_words_, i);
         list[0] = 0;
         while (*at) {
             size_t length = strcspn(at, " ");

@@ -321,6 +321,7 @@ static int turn(const char *text)
 static int agent_init(void)
 {
     const tcall_desc d = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
@@ -330,6 +331,7 @@ static int agent_init(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_agent_desc a = {
         .tc = &tc,
