@@ -59,8 +59,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_PICK        ranking tools by the request
- *     NO_SYNONYMS    English words that mean the same, for ranking
  *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
@@ -2596,18 +2594,14 @@ TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 /* ==========================================================================
  * >>synonyms: words that mean much the same
  *
- * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
- * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
+ * English words of devices, offices, sums and the web, 8 KB of them, for
+ * tcall_pick_opts.synonyms. Only a program that names them carries them.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Texts, the last followed by NULL, of lines: the words of a line mean much the
  * same. They are in small letters and separated by spaces. */
 #ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
-#endif
-
 #endif
 
 /* ==========================================================================
@@ -2631,7 +2625,8 @@ typedef struct tcall_pick_opts {
                             requests change little; default: best first */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts as those of tcall_synonyms, which are the default. */
+    /* Texts as those of tcall_synonyms, which a program has by naming them:
+       colloquial inputs need them; default: none. */
     const char *const *synonyms;
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
@@ -2657,8 +2652,6 @@ typedef struct tcall_pick_report {
     int count;
 } tcall_pick_report;
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
@@ -2666,7 +2659,8 @@ typedef struct tcall_pick_report {
  * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 45 different words of it count.
+ * not UTF-8 separate words. At most 40 different words of it count; numbers are
+ * values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2686,8 +2680,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
  * error of the writer, or an error as tcall_pick does. */
 TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
                                 const tcall_pick_report *report);
-
-#endif
 
 /* -- For authors of scorers -- */
 
@@ -3981,13 +3973,15 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: tools that these options exclude are not offered, and of more
-     * than TCALL_AGENT_ALL tools only those that they pick for what the user
-     * says first: picks are made by the first turn that has some, and kept.
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew.
-     * NULL: all tools are offered that tc->desc permits. */
-    const struct tcall_pick_opts *pick_opts;
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
 } tcall_agent_desc;
 
 /* Limits of an agent. */
@@ -4555,7 +4549,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -4566,7 +4559,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -16332,8 +16324,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * word is a pair of neighbouring characters.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
     TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
     TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
@@ -16549,20 +16539,28 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
- * an escape, and all bytes beyond ASCII. */
-static const uint32_t tcall_word_bytes_[8] = {
-    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> i % 32 & 1;
 }
 
-static bool tcall_in_word_(char c)
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
 {
-    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
 }
 
 /* Notes what a sign of the input means for the next word; `next` follows it. */
@@ -16571,7 +16569,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
 {
     switch (code) {
     case '.': /* but not in 1.5 or example.com */
-        if (next >= words->end || !tcall_in_word_(*next))
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
             words->sentence = true;
         break;
     case '!':
@@ -16635,30 +16633,20 @@ static bool tcall_split_fold_(tcall_split_ *words)
     }
 }
 
-static const char *tcall_skip_range_(const char *at, const char *end,
-                                     char first, char last)
-{
-    while (at < end && *at >= first && *at <= last)
-        at++;
-    return at;
-}
-
-/* Returns the length of the word at the cursor when it consists of ASCII
- * letters or digits; 0 when it contains other characters or escapes. */
-static size_t tcall_split_ascii_(const tcall_split_ *words)
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
+    const char *small = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
     if (after == start)
-        after = tcall_skip_range_(start, end, '0', '9');
-    else if (lower - start > 1 && after > lower &&
-             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
-        after = lower - 1; /* HTTPServer: the last capital begins a word */
-    if (after < end &&
-        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
-        return 0;
-    return (size_t)(after - start);
+        after = tcall_row_(start, end, '0');
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
 }
 
 /* ---- stems */
@@ -16669,11 +16657,14 @@ static bool tcall_ends_with_(const char *word, size_t length, const char *end)
     return length >= n && memcmp(word + length - n, end, n) == 0;
 }
 
+/* Bits of a, e, i, o, u and y. */
+#define TCALL_VOWELS_ 0x1104111u
+
 static bool tcall_has_vowel_(const char *word, size_t length)
 {
-    size_t i;
-    for (i = 0; i < length; i++)
-        if (strchr("aeiouy", word[i]))
+    while (length-- > 0)
+        if (tcall_is_letter_(word[length]) &&
+            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
             return true;
     return false;
 }
@@ -16732,21 +16723,17 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* Returns ten bits from the first two letters, which all forms of a word share.
- * They rule most words out before the work of making a stem. */
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned first, second;
-    if ((unsigned char)*word >=
-        0x80) { /* of UTF-8 the first byte says little */
-        word++;
-        length--;
-    }
-    first = word[0] & 31;
-    second = length > 1 ? word[1] & 31 : 0;
-    if (second == ('y' & 31))
-        second = 'i' & 31;
-    return first << 5 | second;
+    unsigned bits = (word[0] & 31u) << 5;
+    if (length > 1)
+        bits ^= (word[1] & 15u) << 1;
+    if (length > 2)
+        bits ^= (word[2] & 15u) * 37;
+    return bits & 1023;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -16757,12 +16744,13 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    size_t length = tcall_split_ascii_(words);
-    if (length == 0)
+    const char *after = tcall_split_ascii_(words);
+    if (!after)
         return tcall_split_fold_(words);
     words->word = words->cursor;
-    words->cursor += length;
-    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    words->cursor = after;
+    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
+                                            TCALL_WORD_BYTES_);
     return true;
 }
 
@@ -16790,11 +16778,11 @@ static void tcall_split_lower_(tcall_split_ *words)
 /* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
-    const char *at = words->cursor, *end = words->end;
-    for (; at < end && !tcall_in_word_(*at); at++)
-        if (words->input)
+    const char *at = words->cursor;
+    words->cursor = tcall_row_(at, words->end, ' ');
+    if (words->input)
+        for (; at < words->cursor; at++)
             tcall_split_sign_(words, (unsigned char)*at, at + 1);
-    words->cursor = at;
 }
 
 /* Goes on with the next text of a shape. */
@@ -16844,15 +16832,11 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     return false;
 }
 
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
@@ -17090,18 +17074,112 @@ static const char tcall_synonyms_world_[] =
     "country nation\n"
     "language locale\n";
 
+/* Sums and units, places, trades and sciences, files, days. */
+static const char tcall_synonyms_more_[] =
+    "plus add sum addition\n"
+    "minus subtract subtraction difference\n"
+    "times multiply multiplication product\n"
+    "divide division quotient ratio\n"
+    "percent percentage rate\n"
+    "squared power exponent\n"
+    "factorial permutation combination\n"
+    "circle radius circumference\n"
+    "rectangle square\n"
+    "hypotenuse triangle\n"
+    "equation solve root quadratic\n"
+    "probability chance odds likelihood\n"
+    "mean median mode deviation variance statistics\n"
+    "regression predict\n"
+    "gcd hcf divisor factor\n"
+    "lcm multiple\n"
+    "maximum max highest most largest\n"
+    "minimum min lowest least smallest\n"
+    "sort order rank ranking\n"
+    "count number many\n"
+    "convert kilometer mile meter feet inch unit\n"
+    "mass weight kilogram pound\n"
+    "force acceleration gravity physics\n"
+    "electric electricity current voltage\n"
+    "energy electricity power consumption\n"
+    "fog foggy humidity humid storm cloudy weather temperature\n"
+    "air pollution quality smog\n"
+    "grow growth increase\n"
+    "law tenant rights lawsuit case attorney\n"
+    "crime police criminal\n"
+    "breakfast dinner lunch meal recipe dish vegetarian\n"
+    "drink wine beer coffee tea\n"
+    "shoe clothes laptop product\n"
+    "album song music playlist\n"
+    "piano guitar instrument music\n"
+    "museum gallery exhibition art\n"
+    "painting sculpture artwork art artist\n"
+    "science scientific study studies research paper\n"
+    "scientist inventor discover invent\n"
+    "economy economic market finance\n"
+    "company earnings revenue profit\n"
+    "bank account savings interest\n"
+    "tourist attraction sightseeing landmark travel\n"
+    "place venue location spot\n"
+    "park hiking trail outdoor\n"
+    "beach island destination travel\n"
+    "gas petrol fuel\n"
+    "charging electric ev\n"
+    "player athlete team\n"
+    "league standing ranking table\n"
+    "championship tournament competition\n"
+    "war battle history treaty\n"
+    "president leader government politics election\n"
+    "religion bible prayer faith\n"
+    "hospital clinic patient\n"
+    "pain injury symptom health\n"
+    "protein gene dna biology\n"
+    "mental anxiety stress therapy meditation\n"
+    "sleep bed rest\n"
+    "weight calorie diet\n"
+    "baby child kid parent\n"
+    "friend contact people\n"
+    "birthday party celebration gift\n"
+    "marketing advertising ad ads campaign promotion\n"
+    "keyword seo search\n"
+    "competitor competition rival\n"
+    "blog post article content writing\n"
+    "essay letter text write\n"
+    "poem poetry lyrics\n"
+    "english language grammar\n"
+    "meme gif funny\n"
+    "filter effect edit image\n"
+    "resolution size image\n"
+    "api endpoint service\n"
+    "app application software\n"
+    "install setup deploy\n"
+    "encryption encrypt security secure\n"
+    "vulnerability threat attack security\n"
+    "txt csv json xml yaml log md docx xlsx file read write\n"
+    "folder ls list directory\n"
+    "terminal shell command run\n"
+    "now today tonight tomorrow week weekend current date time calendar\n"
+    "yesterday ago past date\n"
+    "age birth born year\n"
+    "zip postal code address\n"
+    "coordinate latitude longitude location\n"
+    "traffic congestion road\n"
+    "altitude height elevation\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
-    tcall_synonyms_world_, NULL};
-
-#endif
+    tcall_synonyms_world_,   tcall_synonyms_more_,    NULL};
 
 /* ==========================================================================
- * >>query: what an input asks for, and what a tool says of it
+ * >>pick
  *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. For each
- * tool, a record of 20 bytes keeps how much its texts say about each term.
+ * the first six letters of that stem, and the stems of its synonyms. What each
+ * tool says of the terms is read once and kept as a record of 20 bytes; where
+ * the block has no room for records the tools are read again instead. The
+ * weight of a term comes from how few tools have it, the worth of a tool from
+ * the weights of the terms it has (BM25F), as a share of the best of all tools;
+ * and since an input can want several things, also of the best for each of its
+ * sentences.
  *
  * Keys are compared by hashes of 32 bits, because their texts would take more
  * memory than a microcontroller can spare. A word of a tool is mistaken for one
@@ -17110,10 +17188,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * a tool to be found can write the word itself.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
+    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
@@ -17140,21 +17216,20 @@ enum {
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
-    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
-                       picked */
-    uint8_t name;   /* how much of its name was asked for; 16: all words */
+    uint16_t length; /* of its texts, in quarters of a word, and 1 */
+    uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
-    uint16_t tools;       /* that have it or something like it */
+    uint16_t fuzzy_tools; /* that have only something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
     uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
@@ -17180,8 +17255,7 @@ typedef struct tcall_query_ {
 
 /* ---- records */
 
-TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
-                                           unsigned term)
+static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
@@ -17189,8 +17263,8 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
 }
 
 /* Keeps a sum as the highest level that it reaches. */
-TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                                      unsigned sum)
+static void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                               unsigned sum)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
@@ -17201,29 +17275,12 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, given in quarters of a word, and the part of
- * the name that was asked for. */
-TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
-                                       unsigned name_words, unsigned asked)
-{
-    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
-    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
-}
-
-/* Returns the length of the texts in quarters of a word. */
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
-{
-    unsigned coarse = record->length;
-    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
-}
-
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, and moves *slot past it.
  * Returns its entry in key_terms, or 0 when there is no other. */
-TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
-                                         uint32_t hash, unsigned *slot)
+static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
+                                  unsigned *slot)
 {
     for (;;) {
         unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
@@ -17233,27 +17290,18 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
 }
 
 /* Returns the slot where the search for a key begins. */
-TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+static unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Returns whether the search for the hash of a slot finds this slot first. */
-TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
-                                         unsigned slot)
-{
-    unsigned at = tcall_query_slot_(query->hashes[slot]);
-    tcall_query_find_(query, query->hashes[slot], &at);
-    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
-}
-
-TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+static unsigned tcall_key_term_(unsigned key)
 {
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
@@ -17311,9 +17359,8 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values: no tool mentions them. */
-        if (tcall_split_stops_(&words) ||
-            (words.length > 4 && tcall_is_digit_(*words.word)))
+        /* Numbers are values, no topics. */
+        if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
         term = &query->terms[tcall_query_new_term_(query, &words)];
@@ -17340,10 +17387,13 @@ static void tcall_query_line_(tcall_query_ *query, tcall_str line)
     }
 }
 
-static void tcall_query_synonyms_(tcall_query_ *query,
-                                  const char *const *synonyms)
+/* Makes the query of an input. */
+static void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                              const char *const *synonyms)
 {
-    for (; *synonyms; synonyms++) {
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+    for (; synonyms && *synonyms; synonyms++) {
         const char *line = *synonyms;
         while (*line) {
             size_t length = strcspn(line, "\n");
@@ -17354,25 +17404,11 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
-TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                                     const char *const *synonyms)
-{
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-#ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    if (synonyms)
-        tcall_query_synonyms_(query, synonyms);
-}
-
 /* ---- tools */
 
 /* Begins to split one of the texts of a tool. */
-TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
-                                     const tcall_tool *tool, unsigned text)
+static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+                              unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
     texts[TCALL_TEXT_NAME_] = tool->name;
@@ -17425,14 +17461,14 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
     }
-    tcall_record_close_(record, length, name_words, asked);
+    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
 }
 
 /* Makes the record of a tool. With `count`, counts it among the tools of each
  * term that it has. */
-TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
-                                     const tcall_tool *tool,
-                                     tcall_record_ *record, bool count)
+static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
+                              tcall_record_ *record, bool count)
 {
     unsigned i;
     memset(record, 0, sizeof *record);
@@ -17440,29 +17476,22 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
         unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        if (term->exact + fuzzy == 0)
+            continue;
         tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count) {
-            term->exact_tools =
-                (uint16_t)(term->exact_tools + (term->exact > 0));
-            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
-        }
+        if (count && term->exact > 0)
+            term->exact_tools++;
+        else if (count)
+            term->fuzzy_tools++;
         term->exact = term->fuzzy = 0;
     }
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- the work on one input */
 
-/* ==========================================================================
- * >>pick
- *
- * What each tool says of the terms is read once and kept as a record; where the
- * block has no room for records the tools are read again instead. The weight of
- * a term comes from how few tools have it, the worth of a tool from the weights
- * of the terms it has (BM25F), as a share of the best of all tools; and since
- * an input can want several things, also of the best for each of its sentences.
- */
-
-#ifndef TOOLCALL_NO_PICK
+static const tcall_pick_opts tcall_pick_defaults_ = {0};
+/* Private initialisers name no member: C++ would want them in order. */
+static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* A score of one thousandth. Ranks are finer, so that they tell more tools
  * apart: the best is 1000 of these and fits 32 bits. */
@@ -17473,9 +17502,7 @@ typedef struct tcall_ranking_ {
     tcall *tc;
     tcall_str input;
     const tcall_pick_opts *opts;
-    tcall_pick_opts defaults;
     const tcall_scorer *scorers, *scorers_end;
-    tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
@@ -17496,15 +17523,14 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
+    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (opts->max_cost && tool->cost > opts->max_cost)
-        return "cost";
-    return NULL;
+    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
 /* Whether time is up, where there is a limit and a clock. */
@@ -17542,20 +17568,11 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* The tools that have the term itself if there are any, else those that have
- * something like it. */
+/* How many tools have a term: those that have only something like it count a
+ * quarter. */
 static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    return term->exact_tools ? term->exact_tools : term->tools;
-}
-
-/* 16 * log2 of how rare a term is among the tools. */
-static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
-{
-    uint32_t with = tcall_term_tools_(term);
-    unsigned rarity =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rarity < 255 ? rarity : 255;
+    return term->exact_tools + term->fuzzy_tools / 4u;
 }
 
 /* Makes the records of all tools that may be picked, where there is room for
@@ -17570,7 +17587,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         if (ranking->records)
             record = &ranking->records[i];
         tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += tcall_record_length_(record) * 16;
+        query->lengths += record->length;
         ranking->tools++;
     }
 }
@@ -17589,13 +17606,13 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
 
 /* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
  * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to half as much again. */
+ * whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
     uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
-    return worth * (32u + record->name) / 32;
+    return worth * (24u + record->name) / 24;
 }
 
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
@@ -17609,7 +17626,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    norm = 96 + 64u * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -17635,7 +17652,10 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     unsigned i;
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        unsigned rarity =
+            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
+            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+        rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
     }
@@ -17727,19 +17747,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Sets what is asked for, with the defaults of what is zero. */
-static void tcall_ranking_options_(tcall_ranking_ *ranking,
-                                   const tcall_pick_opts *opts)
-{
-    opts = opts ? opts : &ranking->defaults;
-    ranking->opts = opts;
-    ranking->max = opts->max ? opts->max : 3;
-    ranking->words.name = "words";
-    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-}
-
 /* Begins a ranking. The time counts from here on, reading the input included.
  */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
@@ -17751,8 +17758,11 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->tc = tc;
     ranking->count = desc->tool_count;
     ranking->input = input;
-    tcall_ranking_options_(ranking, opts);
-    opts = ranking->opts;
+    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -17997,7 +18007,8 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = ranking.timed_out
                 ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
                 : tcall_ranking_cut_(&ranking, picks, count);
-    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
@@ -18041,14 +18052,13 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_open(w, '[');
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
         tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
+        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18177,33 +18187,6 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_int(w, (tcall_int)(saved / 4));
     return tcall_write_close(w, '}');
 }
-
-#else
-
-/* Without this chapter nothing is picked: whoever asks for it is refused. */
-TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
-                                               const tcall_pick_opts *opts,
-                                               const tcall_tool *tool)
-{
-    (void)tc;
-    (void)opts;
-    (void)tool;
-    return NULL;
-}
-
-TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
-                             const tcall_pick_opts *opts, tcall_picked *picks,
-                             int max)
-{
-    (void)tc;
-    (void)input;
-    (void)opts;
-    (void)picks;
-    (void)max;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_PICK */
 
 /* ==========================================================================
  * >>call
@@ -27095,10 +27078,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
@@ -27223,6 +27202,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);
@@ -27876,7 +27857,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -27943,12 +27924,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -27977,11 +27959,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);

@@ -39,7 +39,12 @@ int main(int argc, char **argv)
     static const tcall_scorer scorers[] = {
         {.name = "words", .weight = 3}, {.name = "pairs", .score = by_pairs}};
     static const tcall_pick_opts opts = {
-        .max = 2, .allow_unsafe = true, .scorers = scorers, .scorer_count = 2};
+        .max = 2,
+        .allow_unsafe = true,
+        .synonyms = tcall_synonyms,
+        .scorers = scorers,
+        .scorer_count = 2,
+    };
     static char block[8192], text[4096];
     static tcall tc;
     tcall_str input = tcall_str_of(argc > 1 ? argv[1] : "swich on the lmap");

@@ -705,7 +705,11 @@ static bool is_meant(const guess *g, int tool)
 static void guess_part_call(guess *g)
 {
     static const tcall_pick_opts opts = {
-        .max = GUESS_RANKS, .allow_unsafe = true, .relative = 40};
+        .max = GUESS_RANKS,
+        .allow_unsafe = true,
+        .relative = 40,
+        .synonyms = tcall_synonyms,
+    };
     static guess_call tried;
     tcall_picked picks[GUESS_RANKS];
     char text[4096];

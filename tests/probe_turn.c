@@ -699,8 +699,10 @@ static void converse(tcall_json in, FILE *out)
     read_descs(&c, in);
     opts.max = (uint8_t)pick;
     opts.allow_unsafe = true;
-    if (pick > 0)
+    if (pick > 0) {
+        c.agent_desc.pick = tcall_pick;
         c.agent_desc.pick_opts = &opts;
+    }
     ready = start(&c);
     t = tcall_json_first(tcall_json_get(in, "turns"));
     for (; t.at; t = tcall_json_next(t))

@@ -1,4 +1,4 @@
-/* Needs: AGENT, PICK. */
+/* Needs: AGENT. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"

@@ -807,6 +807,7 @@ static int begin_life(void)
     memset(&opts, 0, sizeof opts);
     opts.max = (uint8_t)chance(4);
     opts.allow_unsafe = once_in(2);
+    desc.pick = picks ? tcall_pick : NULL;
     desc.pick_opts = picks ? &opts : NULL;
     desc.parallel = (int)chance(4);
     desc.max_rounds = (int)chance(6);

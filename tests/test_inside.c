@@ -409,6 +409,7 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     tools[0].run = fire_inside;
     tools[0].confirm = true;
     agent_desc.parallel = parallel;
+    agent_desc.pick = tcall_pick;
     agent_desc.pick_opts = &opts;
     agent_desc.transport.open = open_inside;
     agent_desc.transport.write = write_inside;

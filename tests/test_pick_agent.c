@@ -1,4 +1,4 @@
-/* Needs: PICK, AGENT, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Picking in the turn of an agent: what it sends is counted, what it is
  * answered is always the same. */
 #ifdef TEST_LINKED
@@ -126,6 +126,7 @@ static void test_agent(void)
 
     start(many, 24);
     tc.desc.on_event = on_event;
+    d.pick = tcall_pick;
     d.pick_opts = &opts;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "hmm?") == 0);

@@ -503,8 +503,6 @@ static void test_requests(void)
                               "\"properties\":{}}"));
 }
 
-#ifndef TOOLCALL_NO_PICK
-
 /* The words of a shape are found as those of a schema are. */
 static void test_pick(void)
 {
@@ -525,8 +523,6 @@ static void test_pick(void)
     }
 }
 
-#endif
-
 int main(void)
 {
     test_calls();
@@ -540,8 +536,6 @@ int main(void)
     test_example();
     test_registry();
     test_requests();
-#ifndef TOOLCALL_NO_PICK
     test_pick();
-#endif
     return check_sum("test_shape_tool");
 }
