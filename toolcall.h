@@ -16728,11 +16728,11 @@ static void tcall_split_stem_(tcall_split_ *words)
  * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned bits = (word[0] & 31u) << 5;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
     if (length > 1)
-        bits ^= (word[1] & 15u) << 1;
+        bits ^= (unsigned)(word[1] & 15) << 1;
     if (length > 2)
-        bits ^= (word[2] & 15u) * 37;
+        bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
 }
 
@@ -17489,7 +17489,8 @@ static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
 
 /* ---- the work on one input */
 
-static const tcall_pick_opts tcall_pick_defaults_ = {0};
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
