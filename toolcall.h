@@ -3375,9 +3375,9 @@ enum {
  * with TCALL_WIRE_END; in the order in which they mostly come they are found
  * first. */
 typedef struct tcall_wire {
-    const char *name;
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
     uint8_t len;   /* of the name */
     uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
     uint8_t flags; /* TCALL_WIRE_... */
@@ -3394,9 +3394,9 @@ enum {
 /* clang-format off */
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
-    {name, members, sizeof name - 1, field, flags}
+    {members, name, sizeof name - 1, field, flags}
 /* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -3417,11 +3417,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -3483,9 +3492,9 @@ struct tcall_provider {
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_wire *answer; /* the members of an answer that matter */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
@@ -16549,11 +16558,11 @@ static void tcall_split_stem_(tcall_split_ *words)
  * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned bits = (word[0] & 31u) << 5;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
     if (length > 1)
-        bits ^= (word[1] & 15u) << 1;
+        bits ^= (unsigned)(word[1] & 15) << 1;
     if (length > 2)
-        bits ^= (word[2] & 15u) * 37;
+        bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
 }
 
@@ -17310,7 +17319,8 @@ static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
 
 /* ---- the work on one input */
 
-static const tcall_pick_opts tcall_pick_defaults_ = {0};
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
@@ -24677,11 +24687,14 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 
 /* Returns what the current word means, or otherwise if it is not listed. */
 static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
+                                     const tcall_words *list, uint8_t otherwise)
 {
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
 }
 
 /* A reason to stop: after some the last call must not run. */
@@ -24956,7 +24969,7 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
                                         const tcall_wire *end, tcall_str name)
 {
-    for (; member != end && member->name; member++)
+    for (; member != end && member->len; member++)
         if (member->len == name.len && *member->name == *name.ptr &&
             memcmp(member->name, name.ptr, name.len) == 0)
             return member;
@@ -25534,23 +25547,23 @@ static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_thought_each_ = {
-    NULL, tcall_openai_thought_, 0, 0, 0};
+static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
+                                                      0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
-                                                   0, 0};
+static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
+                                                   0};
 
 /* Before there were tools there was one call, of a function. */
 static const tcall_wire tcall_openai_message_[] = {
@@ -25583,7 +25596,7 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_openai_members_[] = {
@@ -25596,30 +25609,30 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
+                                                0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
-static const tcall_word tcall_openai_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"eos", TCALL_STOP_END},
-    {"end_turn", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_TOOL_CALLS},
-    {"function_call", TCALL_STOP_TOOL_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_OPENAI_STOPS_(X)                           \
+    X("stop", TCALL_STOP_END)                            \
+    X("eos", TCALL_STOP_END)                             \
+    X("end_turn", TCALL_STOP_END)                        \
+    X("tool_calls", TCALL_STOP_TOOL_CALLS)               \
+    X("function_call", TCALL_STOP_TOOL_CALLS)            \
+    X("length", TCALL_STOP_LENGTH)                       \
+    X("model_length", TCALL_STOP_LENGTH)                 \
+    X("max_tokens", TCALL_STOP_LENGTH)                   \
+    X("max_output_tokens", TCALL_STOP_LENGTH)            \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                   \
+    X("insufficient_system_resource", TCALL_STOP_LENGTH) \
+    X("error", TCALL_STOP_LENGTH)                        \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_openai_stops_, TCALL_OPENAI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
@@ -25665,9 +25678,13 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
+static const char tcall_openai_name_[] = "openai";
+static const char tcall_openai_url_[] = "https://api.openai.com";
+static const char tcall_openai_path_[] = "/v1/chat/completions";
+
+TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
+                                                 tcall_openai_url_,
+                                                 tcall_openai_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -25722,7 +25739,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
-    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
@@ -25737,31 +25754,31 @@ static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_anthropic_answer_ = {
-    NULL, tcall_anthropic_members_, 0, 0, 0};
+static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
+                                                   0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_STOPS_(X)                         \
+    X("end_turn", TCALL_STOP_END)                         \
+    X("stop_sequence", TCALL_STOP_END)                    \
+    X("tool_use", TCALL_STOP_TOOL_CALLS)                  \
+    X("max_tokens", TCALL_STOP_LENGTH)                    \
+    X("model_context_window_exceeded", TCALL_STOP_LENGTH) \
+    X("refusal", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_anthropic_stops_, TCALL_ANTHROPIC_STOPS_)
 
 /* Of blocks, and the events that begin and end a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_start", TCALL_MEANS_RESTART},
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thinking", TCALL_MEANS_REASONING},
-    {"redacted_thinking", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_TYPES_(X)              \
+    X("message_start", TCALL_MEANS_RESTART)    \
+    X("message_stop", TCALL_MEANS_ANSWER_ENDS) \
+    X("tool_use", TCALL_MEANS_CALL)            \
+    X("text", TCALL_MEANS_TEXT)                \
+    X("thinking", TCALL_MEANS_REASONING)       \
+    X("redacted_thinking", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
@@ -25828,10 +25845,14 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_anthropic_name_[] = "anthropic";
+static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
+static const char tcall_anthropic_path_[] = "/v1/messages";
+
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
+    tcall_anthropic_name_,
+    tcall_anthropic_url_,
+    tcall_anthropic_path_,
     NULL,
     "x-api-key",
     "",
@@ -25862,7 +25883,7 @@ static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_ollama_message_[] = {
@@ -25883,20 +25904,19 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
+                                                0};
 
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_STOPS_(X) \
+    X("stop", TCALL_STOP_END)  \
+    X("length", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_ollama_stops_, TCALL_OLLAMA_STOPS_)
 
 /* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_TYPES_(X) X("true", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
@@ -25928,9 +25948,13 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
+static const char tcall_ollama_name_[] = "ollama";
+static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
+static const char tcall_ollama_path_[] = "/api/chat";
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                                 tcall_ollama_url_,
+                                                 tcall_ollama_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -25959,8 +25983,8 @@ static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_part_each_ = {
-    NULL, tcall_responses_part_, 0, 0, 0};
+static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
+                                                      0, 0, 0};
 
 /* The phase of a text goes back with it. */
 static const tcall_wire tcall_responses_item_[] = {
@@ -25983,7 +26007,7 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_responses_item_each_ = {
-    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
     TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
@@ -26018,47 +26042,47 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_answer_ = {
-    NULL, tcall_responses_members_, 0, 0, 0};
+static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
+                                                   0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_STOPS_(X)             \
+    X("in_progress", TCALL_STOP_UNKNOWN)      \
+    X("queued", TCALL_STOP_UNKNOWN)           \
+    X("completed", TCALL_STOP_END)            \
+    X("incomplete", TCALL_STOP_LENGTH)        \
+    X("cancelled", TCALL_STOP_LENGTH)         \
+    X("max_output_tokens", TCALL_STOP_LENGTH) \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_responses_stops_, TCALL_RESPONSES_STOPS_)
 
 /* Types of items, and of the events of a stream, which never meet. What is not
  * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"computer_call", TCALL_MEANS_UNHANDLED},
-    {"shell_call", TCALL_MEANS_UNHANDLED},
-    {"local_shell_call", TCALL_MEANS_UNHANDLED},
-    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
-    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_TYPES_(X)                                         \
+    X("function_call", TCALL_MEANS_CALL)                                  \
+    X("custom_tool_call", TCALL_MEANS_CALL)                               \
+    X("message", TCALL_MEANS_TEXT)                                        \
+    X("reasoning", TCALL_MEANS_REASONING)                                 \
+    X("computer_call", TCALL_MEANS_UNHANDLED)                             \
+    X("shell_call", TCALL_MEANS_UNHANDLED)                                \
+    X("local_shell_call", TCALL_MEANS_UNHANDLED)                          \
+    X("apply_patch_call", TCALL_MEANS_UNHANDLED)                          \
+    X("mcp_approval_request", TCALL_MEANS_UNHANDLED)                      \
+    X("response.created", TCALL_MEANS_ANSWER_BEGINS)                      \
+    X("response.in_progress", TCALL_MEANS_ANSWER_BEGINS)                  \
+    X("response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS)           \
+    X("response.output_item.done", TCALL_MEANS_ELEMENT_ENDS)              \
+    X("response.output_text.delta", TCALL_MEANS_TEXT)                     \
+    X("response.refusal.delta", TCALL_MEANS_TEXT)                         \
+    X("response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS)    \
+    X("response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS) \
+    X("response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS)     \
+    X("response.completed", TCALL_MEANS_ANSWER_ENDS)                      \
+    X("response.incomplete", TCALL_MEANS_ANSWER_ENDS)                     \
+    X("response.failed", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
@@ -26103,9 +26127,13 @@ static int tcall_responses_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
+static const char tcall_responses_name_[] = "responses";
+static const char tcall_responses_url_[] = "https://api.openai.com";
+static const char tcall_responses_path_[] = "/v1/responses";
+
+TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
+                                                    tcall_responses_url_,
+                                                    tcall_responses_path_,
                                                     NULL,
                                                     "Authorization",
                                                     "Bearer ",
@@ -26144,7 +26172,7 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_gemini_content_[] = {
@@ -26158,7 +26186,7 @@ static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
-    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
@@ -26173,7 +26201,7 @@ static const tcall_wire tcall_gemini_usage_[] = {
 static const tcall_wire tcall_gemini_detail_[] = {
     TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
 
 static const tcall_wire tcall_gemini_fault_[] = {
@@ -26189,32 +26217,32 @@ static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
+                                                0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
+#define TCALL_GEMINI_STOPS_(X)                         \
+    X("STOP", TCALL_STOP_END)                          \
+    X("1", TCALL_STOP_END)                             \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                 \
+    X("2", TCALL_STOP_LENGTH)                          \
+    X("SAFETY", TCALL_STOP_CONTENT_FILTER)             \
+    X("3", TCALL_STOP_CONTENT_FILTER)                  \
+    X("RECITATION", TCALL_STOP_CONTENT_FILTER)         \
+    X("4", TCALL_STOP_CONTENT_FILTER)                  \
+    X("BLOCKLIST", TCALL_STOP_CONTENT_FILTER)          \
+    X("PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER) \
+    X("SPII", TCALL_STOP_CONTENT_FILTER)               \
+    X("IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER)       \
+    X("JAILBREAK", TCALL_STOP_CONTENT_FILTER)          \
+    X("MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER)        \
+    X("LANGUAGE", TCALL_STOP_CONTENT_FILTER)           \
+    X("OTHER", TCALL_STOP_CONTENT_FILTER) /* Google's name of a filter */
+
+TCALL_WORDS(tcall_gemini_stops_, TCALL_GEMINI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
@@ -26276,23 +26304,30 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_answer_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_SIGNATURES,
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    TCALL_TURNS_RESULTS_ALONE};
+static const char tcall_gemini_name_[] = "gemini";
+static const char tcall_gemini_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_gemini_path_[] =
+    "/v1beta/models/{model}:generateContent";
+static const char tcall_gemini_stream_path_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                                 tcall_gemini_url_,
+                                                 tcall_gemini_path_,
+                                                 tcall_gemini_stream_path_,
+                                                 "x-goog-api-key",
+                                                 "",
+                                                 {NULL, NULL},
+                                                 tcall_gemini_write_,
+                                                 &tcall_gemini_answer_,
+                                                 tcall_gemini_stops_,
+                                                 tcall_gemini_types_,
+                                                 TCALL_REASONING_SIGNATURES,
+                                                 TCALL_STRICT_NONE,
+                                                 TCALL_QUIRK_ORDERED,
+                                                 NULL,
+                                                 TCALL_TURNS_RESULTS_ALONE};
 
 /* ==========================================================================
  * >>interactions
@@ -26306,13 +26341,13 @@ static const tcall_wire tcall_interactions_said_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_said_each_ = {
-    NULL, tcall_interactions_said_, 0, 0, 0};
+    tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
-    NULL, tcall_interactions_thought_, 0, 0, 0};
+    tcall_interactions_thought_, "", 0, 0, 0};
 
 /* A step, whole or as it begins. */
 static const tcall_wire tcall_interactions_step_[] = {
@@ -26327,7 +26362,7 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_step_each_ = {
-    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 /* The content is of a summary. */
 static const tcall_wire tcall_interactions_delta_[] = {
@@ -26353,7 +26388,7 @@ static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
-    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
 
 /* The interaction of a stream's event is as the whole one. */
 static const tcall_wire tcall_interactions_members_[] = {
@@ -26371,34 +26406,34 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_answer_ = {
-    NULL, tcall_interactions_members_, 0, 0, 0};
+    tcall_interactions_members_, "", 0, 0, 0};
 
-static const tcall_word tcall_interactions_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"requires_action", TCALL_STOP_TOOL_CALLS},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"budget_exceeded", TCALL_STOP_LENGTH},
-    {"requires_continuation", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_STOPS_(X)              \
+    X("in_progress", TCALL_STOP_UNKNOWN)          \
+    X("queued", TCALL_STOP_UNKNOWN)               \
+    X("completed", TCALL_STOP_END)                \
+    X("requires_action", TCALL_STOP_TOOL_CALLS)   \
+    X("incomplete", TCALL_STOP_LENGTH)            \
+    X("budget_exceeded", TCALL_STOP_LENGTH)       \
+    X("requires_continuation", TCALL_STOP_LENGTH) \
+    X("cancelled", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 
 /* Of the events that begin and end a stream, of steps, and of pieces of them.
  * What is not here is done by Google itself. */
-static const tcall_word tcall_interactions_types_[] = {
-    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"function_call", TCALL_MEANS_CALL},
-    {"model_output", TCALL_MEANS_TEXT},
-    {"thought", TCALL_MEANS_REASONING},
-    {"arguments_delta", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thought_summary", TCALL_MEANS_REASONING},
-    {"thought_signature", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_TYPES_(X)                    \
+    X("interaction.created", TCALL_MEANS_ANSWER_BEGINS) \
+    X("interaction.completed", TCALL_MEANS_ANSWER_ENDS) \
+    X("function_call", TCALL_MEANS_CALL)                \
+    X("model_output", TCALL_MEANS_TEXT)                 \
+    X("thought", TCALL_MEANS_REASONING)                 \
+    X("arguments_delta", TCALL_MEANS_CALL)              \
+    X("text", TCALL_MEANS_TEXT)                         \
+    X("thought_summary", TCALL_MEANS_REASONING)         \
+    X("thought_signature", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
 TCALL_FORMS_(tcall_interactions_forms_,
@@ -26460,10 +26495,15 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_interactions_name_[] = "interactions";
+static const char tcall_interactions_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_interactions_path_[] = "/v1beta/interactions";
+
 TCALL_DATA_ const tcall_provider tcall_interactions = {
-    "interactions",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/interactions",
+    tcall_interactions_name_,
+    tcall_interactions_url_,
+    tcall_interactions_path_,
     NULL,
     "x-goog-api-key",
     "",
