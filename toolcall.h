@@ -59,7 +59,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
@@ -1869,7 +1868,8 @@ typedef struct tcall_masked_ {
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -1886,6 +1886,16 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -3248,19 +3258,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * another one. What is sent is rewritten to fit; where it cannot say what the
  * schema says, the tool is sent as it is, without strict mode. The schema
  * itself is untouched: what had to be left out is still checked when a call
- * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
- * are refused then.
+ * comes.
  */
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -10372,52 +10371,24 @@ TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
  * there by instructions of their own.
  */
 
-/* For whom a schema is written. */
-enum {
-    TCALL_VIEW_WHOLE_,  /* all that the shape says */
-    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
-    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
-    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
-                           one may be null */
-};
-
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_VIEW_..._ */
-    uint8_t level, levels;     /* of schemas: at hand, the deepest */
-    bool vague;                /* a value has no type, or none of its parts */
-    uint16_t optional, unions; /* so many there are */
-} tcall_shape_view_;
-
 /* ---- texts in flash ---- */
-
-/* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the byte; those of longer characters are written as they are, for the
- * writer knows UTF-8 only by whole characters. */
-static void tcall_put_content_(tcall_writer *writer, const char *text)
-{
-#ifdef __AVR__
-    char byte;
-    while ((byte = TCALL_BYTE_(text++)) != '\0') {
-        if (byte & 0x80)
-            tcall_write_out_(writer, &byte, 1);
-        else
-            tcall_write_content_(writer, tcall_slice_(&byte, 1));
-    }
-#else
-    tcall_write_content_(writer, tcall_str_of(text));
-#endif
-}
 
 /* Writes a JSON string. */
 static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_put_content_(writer, text);
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
 }
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
 
 static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
@@ -10434,39 +10405,197 @@ static void tcall_put_number_(tcall_writer *writer, tcall_int value,
     tcall_write_decimal_(writer, value, decimals);
 }
 
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape,
+                                     const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        level->at += walk->at ? level->size : 0;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
 /* ---- nodes ---- */
 
-/* The bounds of a value that its schema says. */
-typedef struct tcall_said_ {
-    tcall_int low, high;
-    bool has_low, has_high;
-    uint8_t group; /* TCALL_SAID_... */
-} tcall_said_;
+/* One of the two limits of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
 
-/* What bounds are of: their keywords, and their nouns. */
-enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-static tcall_said_ tcall_said_of_(const tcall_shape *node)
-{
-    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
-                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        said.low = range->low;
-        said.high = range->high;
-        said.has_low = range->low > INT64_MIN;
-        said.has_high = range->high < INT64_MAX;
-    }
-#endif
-    if (node->kind < TCALL_KIND_TEXT)
-        return said;
-    said.group =
-        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
-    said.has_low = node->low > 0;
-    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
-    return said;
-}
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_writer *out; /* where they are said */
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
 
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
@@ -10475,11 +10604,39 @@ static bool tcall_kind_is_one_type_(const tcall_shape *node)
            node->kind != TCALL_KIND_HOLE;
 }
 
-/* Returns whether the kind has bounds that are said. */
-static bool tcall_kind_has_bounds_(const tcall_shape *node)
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
 {
-    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
-           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+    bool value = node->kind < TCALL_KIND_TEXT, low, high;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = value                           ? TCALL_LIMITS_VALUE_
+            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+                                            : TCALL_LIMITS_LENGTH_;
+    is.digits = value ? node->digits : 0;
+    is.low.number = node->low;
+    is.high.number = node->high;
+    low = node->low > (value ? INT32_MIN : 0);
+    high =
+        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        is.low.number = range->low;
+        is.high.number = range->high;
+        low = range->low > INT64_MIN;
+        high = range->high < INT64_MAX;
+    }
+#endif
+    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
+        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
+        return is;
+    if (low)
+        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
+                                                     : TCALL_LIMIT_WITHIN_;
+    if (high)
+        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
+                                                       : TCALL_LIMIT_WITHIN_;
+    return is;
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -10492,128 +10649,7 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
-/* Returns which of a set of types comes first. */
-static int tcall_lowest_type_(unsigned types)
-{
-    int index = 1; /* null is said apart */
-    while (index < 6 && !(types >> index & 1))
-        index++;
-    return index;
-}
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* ---- JSON Schema ---- */
-
-static void tcall_view_type_(tcall_shape_view_ *view, int index)
-{
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-}
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
-    if ((types & all) == all)
-        return;
-    if (several) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-    }
-    for (index = 0; index < 7; index++) {
-        if (!(types >> index & 1))
-            continue;
-        if (several)
-            tcall_write_open(view->out, '{');
-        tcall_view_type_(view, index);
-        if (several)
-            tcall_write_close(view->out, '}');
-    }
-    if (several)
-        tcall_write_close(view->out, ']');
-}
-
-static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
-    tcall_write_open(view->out, '[');
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    tcall_write_close(view->out, ']');
-}
-
-TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
-                                               const tcall_shape *node)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    tcall_said_ said = tcall_said_of_(node);
-    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->mode != TCALL_VIEW_WHOLE_)
-        return;
-    if (said.has_low) {
-        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
-        tcall_put_number_(view->out, said.low, decimals);
-    }
-    if (said.has_high) {
-        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
-        tcall_put_number_(view->out, said.high, decimals);
-    }
-}
-
-/* Begins the members of a value's schema. Returns whether null has to be
- * written after it, as the other one of two. */
-TCALL_NOINLINE_ static bool
-tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
-{
-    unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (nullable) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-        tcall_write_open(view->out, '{');
-    }
-    if (one)
-        tcall_view_type_(view, tcall_lowest_type_(types));
-    else
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_view_bounds_(view, node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-    return nullable;
-}
-
-/* Ends them. */
-static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
-{
-    view->level--;
-    if (!nullable)
-        return;
-    tcall_write_close(view->out, '}');
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 0);
-    tcall_write_close(view->out, '}');
-    tcall_write_close(view->out, ']');
-}
-
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash);
+/* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
 
@@ -10648,294 +10684,37 @@ static int64_t tcall_millionths_(double number)
 
 #endif
 
-/* Writes a default. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
-                                                const tcall_shape *node,
-                                                const char *at)
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
 {
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        TCALL_COPY_(&number, at, sizeof number);
-        tcall_write_comma_(view->out);
-        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
-        return;
-    }
+        int64_t wide;
+        double number;
 #endif
-    tcall_put_scalar_(view->out, node, at, true);
-}
-
-/* Begins a property. Returns whether its value may be null. */
-static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *name)
-{
-    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
-    view->optional = (uint16_t)(view->optional + optional);
-    tcall_put_key_(view->out, name);
-    tcall_write_open(view->out, '{');
-    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
-           (view->mode == TCALL_VIEW_ALL_ && optional);
-}
-
-/* Ends it: what it is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
-                                                   const tcall_shape *from,
-                                                   const char *description,
-                                                   const void *initial)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    if (TCALL_BYTE_(description)) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
-        tcall_put_string_(view->out, description);
-    }
-    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, (const char *)initial + node->offset);
-    }
-    tcall_write_close(view->out, '}');
-}
-
-static void tcall_view_required_(tcall_shape_view_ *view,
-                                 const tcall_object *object)
-{
-    const char *name = object->names;
-    bool first = true;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
-            continue;
-        if (first) {
-            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
-            tcall_write_open(view->out, '[');
-        }
-        first = false;
-        tcall_put_string_(view->out, name);
-    }
-    if (!first)
-        tcall_write_close(view->out, ']');
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
-                                             const tcall_object *object)
-{
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
-}
-
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null);
-
-/* Writes what the schema of an object says beside its type. */
-static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    const char *name = object->names, *description = object->descriptions;
-    unsigned i;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
-    tcall_write_open(view->out, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *node = object->members + i;
-        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
-        tcall_view_member_end_(view, node, description, object->initial);
-        name = tcall_word_next_(name);
-        description = tcall_word_next_(description);
-    }
-    tcall_view_rest_(view, object);
-}
-
-/* Writes the members of a value's schema, which may be null as well. This and
- * the function above are all that takes stack once for each level. */
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    bool nullable = tcall_view_begin_(view, node, null);
-    if (node->kind == TCALL_KIND_LIST) {
-        const tcall_shape *item = (const tcall_shape *)node->more;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-        tcall_write_open(view->out, '{');
-        tcall_view_value_(
-            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
-        tcall_write_close(view->out, '}');
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, node->more);
-    }
-    tcall_view_end_(view, nullable);
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 6);
-    tcall_view_object_(view, shape);
-    tcall_write_close(view->out, '}');
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = writer;
-    tcall_view_shape_(&view, shape);
-    return writer->error;
-}
-
-/* ---- all of a shape ---- */
-
-/* A walk over the nodes of a shape, each before what is in it: those of members
- * and of items. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
-    const tcall_object *entered; /* the object that begins here, or NULL */
-    uint8_t depth;
-    struct {
-        const tcall_object *object;
-        uint8_t next; /* of its members */
-    } open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-static void tcall_walk_enter_(tcall_shape_walk_ *walk,
-                              const tcall_object *object)
-{
-    walk->entered = object;
-    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
-        return;
-    walk->open[walk->depth].object = object;
-    walk->open[walk->depth++].next = 0;
-}
-
-/* Begins at the root. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape)
-{
-    walk->node = NULL;
-    walk->depth = 0;
-    tcall_walk_enter_(walk, shape);
-}
-
-/* Returns the next member of the open objects, or NULL. */
-static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth) {
-        uint8_t level = (uint8_t)(walk->depth - 1);
-        uint8_t next = walk->open[level].next;
-        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
-        if (next < object->count) {
-            walk->open[level].next++;
-            return object->members + next;
-        }
-        walk->depth = level;
-    }
-    return NULL;
-}
-
-/* Goes on to the next node; returns false at the end. */
-TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    const tcall_shape *node = walk->node;
-    uint8_t kind;
-    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
-        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
-    else
-        node = tcall_walk_member_(walk);
-    walk->node = node;
-    walk->entered = NULL;
-    if (!node)
-        return false;
-    kind = TCALL_FETCH_8_(&node->kind);
-    if (kind == TCALL_KIND_OBJECT)
-        tcall_walk_enter_(
-            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.entered) {
-            TCALL_FETCH_(tcall_object, object, walk.entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-    } while (tcall_walk_next_(&walk));
-    return tcall_slice_(NULL, 0);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Loads a value of a struct, which lies in flash where it is a default. */
-static void tcall_load_(void *to, const char *from, size_t size, bool flash)
-{
+    } is;
     if (flash)
-        TCALL_COPY_(to, from, size);
+        TCALL_COPY_(&is, at, size);
     else
-        memcpy(to, from, size);
-}
-
-/* Writes an integer of a struct, or one that stands for a decimal number. */
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    tcall_int value = 0;
-    int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_load_(&value, at, sizeof value, flash);
-#endif
-    if (node->kind == TCALL_KIND_INTEGER) {
-        tcall_load_(&narrow, at, sizeof narrow, flash);
-        value = narrow;
-    }
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* Writes a value that has no parts, all that a default can be. */
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    uint8_t byte = 0;
+        memcpy(&is, at, size);
     switch (node->kind) {
     case TCALL_KIND_BOOLEAN:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_write_comma_(writer);
-        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                       : TCALL_FLASH_TEXT_("false"));
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
         return;
     case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, is.byte));
         return;
     case TCALL_KIND_TEXT:
         if (flash)
@@ -10943,133 +10722,271 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
         else
             tcall_write_string(writer, at);
         return;
-    default: tcall_put_stored_(writer, node, at, flash); return;
-    }
-}
-
-/* Writes a value that has no parts of its own. */
-TCALL_NOINLINE_ static void
-tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
-{
-#ifndef TOOLCALL_NO_INT64
-    double number;
-#endif
-    switch (node->kind) {
-#ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_NUMBER:
-        memcpy(&number, at, sizeof number);
-        tcall_write_double(writer, number);
-        return;
-#endif
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    case TCALL_KIND_ANY:
-    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
-    default: tcall_put_scalar_(writer, node, at, false); return;
+    case TCALL_KIND_INTEGER:
+        tcall_put_decimal_(writer, is.narrow, node);
+        return;
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_INTEGER64:
+        tcall_put_decimal_(writer, is.wide, node);
+        return;
+    case TCALL_KIND_NUMBER:
+        if (flash)
+            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        else
+            tcall_write_double(writer, is.number);
+        return;
+#endif
+    default: tcall_write_null(writer); return;
     }
 }
 
-/* An object or list of a struct that is written. */
-typedef struct tcall_put_level_ {
-    const void *more;      /* its tcall_object, or the tcall_shape of an item */
-    const char *at;        /* its struct, or the next item */
-    uint16_t index, count; /* of the next member or item; of all */
-    uint16_t size;         /* of an item */
-    bool list;
-} tcall_put_level_;
+/* ---- JSON Schema ---- */
 
-/* Opens a value that has parts; returns false of any other. */
-static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
-                            const tcall_shape *node, const char *at)
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
 {
-    level->more = node->more;
-    level->at = at;
-    level->index = 0;
-    level->list = node->kind == TCALL_KIND_LIST;
-    if (level->list) {
-        memcpy(&level->count, at, sizeof level->count);
-        level->at += node->digits;
-        level->size = node->size;
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        TCALL_FETCH_(tcall_object, object, node->more);
-        level->count = object->count;
-    } else {
-        return false;
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
     }
-    tcall_write_open(writer, level->list ? '[' : '{');
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has bounds. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    if (!limit->how || view->mode)
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default. Returns false of any
+ * other; marks one that came as null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given + (object->count + 7) / 8;
+    unsigned i = walk->around->next - 1u;
+    walk->marked =
+        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (node->offset == TCALL_NOWHERE ||
+        (walk->marked && !TCALL_BIT_OF_(came, i)))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-/* Writes the key of the next member that came or has a default. Gives where it
- * lies, NULL of one that came as null. Returns its node, or NULL. */
-static const tcall_shape *tcall_put_member_(tcall_writer *writer,
-                                            tcall_put_level_ *level,
-                                            const char **at)
-{
-    TCALL_FETCH_(tcall_object, object, level->more);
-    const uint8_t *given = (const uint8_t *)level->at;
-    const uint8_t *came = given + (level->count + 7) / 8;
-    while (level->index < level->count) {
-        unsigned i = level->index++;
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        bool holds =
-            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
-        if (node->offset == TCALL_NOWHERE ||
-            (!holds && !TCALL_BIT_OF_(came, i)))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        *at = holds ? level->at + node->offset : NULL;
-        return object->members + i;
-    }
-    return NULL;
-}
-
-/* The same of items. */
-static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
-                                          const char **at)
-{
-    if (level->index == level->count)
-        return NULL;
-    level->index++;
-    *at = level->at;
-    level->at += level->size;
-    return (const tcall_shape *)level->more;
-}
-
-/* There is no recursion: what is open is a list of levels. */
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    /* what is in the last one lies too deep */
-    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
-    tcall_shape root;
-    memset(&root, 0, sizeof root);
-    root.kind = TCALL_KIND_OBJECT;
-    root.more = shape;
-    tcall_put_open_(writer, level, &root, (const char *)args);
-    for (;;) {
-        const char *at = NULL;
-        const tcall_shape *next = level->list
-                                      ? tcall_put_item_(level, &at)
-                                      : tcall_put_member_(writer, level, &at);
-        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
-            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
-        if (!next) {
-            tcall_write_close(writer, level->list ? ']' : '}');
-            if (level == levels)
-                return writer->error;
-            level--;
-        } else if (!at) {
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
             tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
         } else {
-            TCALL_FETCH_(tcall_shape, node, next);
-            if (tcall_put_open_(writer, level + 1, node, at))
-                level++;
-            else
-                tcall_put_leaf_(writer, node, at);
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            tcall_put_leaf_(writer, node, walk.at, false);
         }
     }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
 }
 
 /* ---- where a misfit is ---- */
@@ -11095,47 +11012,6 @@ typedef struct tcall_misplaced_ {
     void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
-/* Begins at the object that all lies in. */
-static void tcall_place_init_(tcall_misplaced_ *place,
-                              const tcall_misfit *misfit,
-                              const tcall_object *shape)
-{
-    place->misfit = misfit;
-    place->node = &tcall_root_;
-    place->name = NULL;
-    place->object = shape;
-    place->came = NULL;
-}
-
-/* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
-{
-    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
-    if (kind == TCALL_KIND_LIST) {
-        place->name = NULL;
-        place->node =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
-        return true;
-    }
-    if (kind != TCALL_KIND_OBJECT ||
-        step >= TCALL_FETCH_8_(&place->object->count))
-        return false;
-    place->name = tcall_word_at_(
-        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
-    place->node =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
-        step;
-    return true;
-}
-
-/* Enters the object that the value is. */
-static void tcall_place_enter_(tcall_misplaced_ *place)
-{
-    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-}
-
 /* Writes a name as a step of a JSON Pointer. */
 static void tcall_put_step_(tcall_writer *writer, const char *name)
 {
@@ -11151,26 +11027,34 @@ static void tcall_put_step_(tcall_writer *writer, const char *name)
     }
 }
 
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
- * absent or unknown has no place of its own: that is the object. */
-TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
-                                          tcall_misplaced_ *place, uint8_t from)
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_write_misplaced_(tcall_writer *writer,
+                                   tcall_misplaced_ *place, uint8_t from)
 {
     const tcall_misfit *misfit = place->misfit;
     uint8_t i;
     for (i = from; i < misfit->steps; i++) {
-        bool absent =
-            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
-        if (!tcall_place_step_(place, misfit->trail[i]))
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
             return;
-        if (!absent) {
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
             tcall_write_char_(writer, '/');
-            if (place->name)
-                tcall_put_step_(writer, place->name);
+            if (list)
+                tcall_put_number_(writer, step, 0);
             else
-                tcall_put_number_(writer, misfit->trail[i], 0);
+                tcall_put_step_(writer, place->name);
         }
-        tcall_place_enter_(place);
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
     }
 }
 
@@ -11197,6 +11081,57 @@ TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
     }
 }
 
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
+                                     uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
 #ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
@@ -11204,58 +11139,8 @@ typedef struct tcall_telling_ {
     tcall_writer *out;
     const tcall_misplaced_ *place;
     const tcall_shape *node; /* of the place */
-    tcall_said_ said;
+    tcall_limits_ limits;
 } tcall_telling_;
-
-static void tcall_tell_part_(void *of, char letter);
-
-static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
-{
-    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
-}
-
-/* Writes a bound: a number, or as many things as there may be, "1 character",
- * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
-{
-    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
-    uint8_t group = tell->said.group;
-    bool value = group == TCALL_SAID_VALUE_;
-    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
-    if (value)
-        return;
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
-    if (bound != 1)
-        tcall_write_char_(tell->out, 's');
-}
-
-/* Returns how the bounds of a value are said. */
-static const char *tcall_tell_range_(const tcall_telling_ *tell)
-{
-    const tcall_said_ *said = &tell->said;
-    if (!tcall_kind_has_bounds_(tell->node) ||
-        !(said->has_low || said->has_high))
-        return TCALL_FLASH_TEXT_("");
-#ifndef TOOLCALL_NO_INT64
-    if (tell->node->flags & TCALL_MEMBER_OVER)
-        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
-               : tell->node->flags & TCALL_MEMBER_UNDER
-                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
-                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
-    if (tell->node->flags & TCALL_MEMBER_UNDER)
-        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
-                             : TCALL_FLASH_TEXT_(" under %h");
-#endif
-    if (!said->has_low)
-        return TCALL_FLASH_TEXT_(" of at most %h");
-    if (!said->has_high)
-        return TCALL_FLASH_TEXT_(" of at least %l");
-    if (said->low == said->high)
-        return TCALL_FLASH_TEXT_(" of %h");
-    return said->group == TCALL_SAID_VALUE_
-               ? TCALL_FLASH_TEXT_(" from %l to %h")
-               : TCALL_FLASH_TEXT_(" of %c to %h");
-}
 
 /* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
 static void tcall_tell_list_(tcall_writer *writer, const char *word,
@@ -11282,7 +11167,7 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
     else
         tcall_tell_types_(
             tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_text_(tell, tcall_tell_range_(tell));
+    tcall_tell_range_(&tell->limits, false);
     if (null_last)
         TCALL_SAY(tell->out, " or null");
 }
@@ -11291,13 +11176,13 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
 static void tcall_tell_room_(tcall_telling_ *tell)
 {
     const tcall_shape *node = tell->node;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
+    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
         tcall_tell_wanted_(tell);
         return;
     }
     TCALL_SAY(tell->out, "at most ");
-    if (tell->said.group == TCALL_SAID_ITEMS_) {
-        tcall_tell_bound_(tell, node->high);
+    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(tell->out, node->size - 1, 0);
         TCALL_SAY(tell->out, " bytes");
@@ -11318,43 +11203,41 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown, and a text after it; where none was kept, a text
- * in place of both. */
-static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
-                             const char *unkept)
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_telling_ *tell)
 {
     const tcall_misplaced_ *place = tell->place;
     if (place->came) {
         place->show(tell->out, place->came);
-        tcall_write_flash(tell->out, after);
-        return;
+        return true;
     }
 #if TOOLCALL_MISFIT_TEXT
     const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
-    if (len) {
-        uint8_t quoted = tell->out->quoted;
-        tcall_write_char_(tell->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            tell->out->quoted = 1;
-        tcall_write_bytes(tell->out, misfit->text,
-                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tell->out->quoted = quoted;
-        tcall_write_text(tell->out, cut ? "...\"" : "\"");
-        unkept = after;
-    }
+    uint8_t quoted = tell->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(tell->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        tell->out->quoted = 1;
+    tcall_write_bytes(tell->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    tell->out->quoted = quoted;
+    tcall_write_text(tell->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
 #endif
-    tcall_write_flash(tell->out, unkept);
 }
 
-/* Writes what passed a bound: of a number that itself, where it is known. */
+/* Writes what passed a limit: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
     const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->said.group == TCALL_SAID_LENGTH_)
+    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
         TCALL_SAY(tell->out, "the string");
-    else if (tell->said.group == TCALL_SAID_ITEMS_)
+    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
         TCALL_SAY(tell->out, "the array");
     else if (tell->place->came)
         tell->place->show(tell->out, tell->place->came);
@@ -11364,56 +11247,41 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "this number");
 }
 
-/* Returns how the minimum is said that was passed. */
-static const char *tcall_tell_under_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_OVER)
-        return TCALL_FLASH_TEXT_("not over %l");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("under the minimum %l");
-}
-
-static const char *tcall_tell_over_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_UNDER)
-        return TCALL_FLASH_TEXT_("not under %h");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("over the maximum %h");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
- * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
 static void tcall_tell_part_(void *of, char letter)
 {
     tcall_telling_ *tell = (tcall_telling_ *)of;
-    const tcall_shape *node = tell->node;
+    tcall_limits_ *limits = &tell->limits;
     switch (letter) {
     case 'v': tcall_tell_value_(tell); break;
-    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
-    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
-    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
-    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
-    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
+    case 'u':
+        tcall_write_parts_(tell->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(tell->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
     case 'w':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
-                         TCALL_FLASH_TEXT_("this"));
+        if (!tcall_tell_came_(tell))
+            TCALL_SAY(tell->out, "this");
         break;
     case 'x':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
-                         TCALL_FLASH_TEXT_("a property is not known here"));
+        tcall_write_flash(
+            tell->out, tcall_tell_came_(tell)
+                           ? TCALL_FLASH_TEXT_(" is not a property here")
+                           : TCALL_FLASH_TEXT_("a property is not known here"));
         break;
-    case 'n':
-        if (tell->place->name)
-            tcall_write_flash(tell->out, tell->place->name);
-        break;
-    default: break;
+    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
     }
 }
 
@@ -11430,8 +11298,11 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
     tell.out = writer;
     tell.place = place;
     tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
+    tell.limits = tcall_limits_of_(node);
+    tell.limits.out = writer;
+    tcall_write_parts_(writer,
+                       tcall_word_at_(sentences, place->misfit->code - 1),
+                       tcall_tell_part_, &tell);
 }
 
 #else
@@ -11448,9 +11319,8 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
                        const tcall_object *shape, uint8_t from)
 {
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
     size_t before = writer->len;
-    tcall_place_init_(&place, misfit, shape);
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -14164,12 +14034,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -14221,18 +14089,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -14305,7 +14167,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -14348,18 +14210,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -14388,75 +14246,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -14576,22 +14423,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -14623,23 +14461,19 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
+                              NULL,         NULL,
+                              fault->value, tcall_say_sent_};
     memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+    do
         misfit.code++;
-    place.misfit = &misfit;
-    place.node = (const tcall_shape *)is->shape;
-    place.name = NULL;
-    place.object = NULL;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
         place.node = &tcall_machine_object_;
         place.object = (const tcall_object *)is->shape;
     }
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
@@ -15559,10 +15393,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
     TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
@@ -19152,19 +18982,19 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
 {
-    tcall_said_ said = tcall_said_of_(node);
+    const tcall_limits_ is = tcall_limits_of_(node);
     tcall_int value = 1;
     int i;
     for (i = 0; i < node->digits; i++)
         value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
 static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
@@ -20767,6 +20597,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -20774,13 +20606,10 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
@@ -21705,16 +21534,8 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema.text ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -21724,34 +21545,6 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -21828,32 +21621,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -21866,22 +21655,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -21897,114 +21691,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -22021,34 +21805,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -22065,179 +21849,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -22246,20 +22011,19 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
-        return false;
-    tcall_strict_tool_(tool, budget->mode, out);
-    return true;
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
 }
-
-#endif /* TOOLCALL_NO_STRICT */
 
 /* ==========================================================================
  * >>provider
@@ -22985,32 +22749,6 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 enum {
@@ -23038,9 +22776,6 @@ tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
