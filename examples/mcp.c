@@ -119,6 +119,7 @@ static bool start_server(bool yes)
     tcall_mcp_desc mcp = {0};
 
     desc.block = memory;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof memory;
     desc.tools = rows;
     desc.tool_count = row_count;
