@@ -59,7 +59,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
@@ -1869,7 +1868,8 @@ typedef struct tcall_masked_ {
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -1886,6 +1886,16 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -3249,19 +3259,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * another one. What is sent is rewritten to fit; where it cannot say what the
  * schema says, the tool is sent as it is, without strict mode. The schema
  * itself is untouched: what had to be left out is still checked when a call
- * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
- * are refused then.
+ * comes.
  */
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3377,9 +3376,9 @@ enum {
  * with TCALL_WIRE_END; in the order in which they mostly come they are found
  * first. */
 typedef struct tcall_wire {
-    const char *name;
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
     uint8_t len;   /* of the name */
     uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
     uint8_t flags; /* TCALL_WIRE_... */
@@ -3396,9 +3395,9 @@ enum {
 /* clang-format off */
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
-    {name, members, sizeof name - 1, field, flags}
+    {members, name, sizeof name - 1, field, flags}
 /* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -3419,11 +3418,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -3485,9 +3493,9 @@ struct tcall_provider {
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_wire *answer; /* the members of an answer that matter */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
@@ -4756,13 +4764,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
@@ -7002,13 +7012,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -7092,7 +7102,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7251,7 +7261,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7269,9 +7279,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -7684,9 +7696,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -7697,6 +7709,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -7845,11 +7858,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -7933,6 +7948,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -7962,25 +7978,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -7988,18 +8005,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -8017,20 +8041,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -8039,20 +8068,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -8061,7 +8099,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -8092,12 +8130,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -8420,7 +8460,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -8511,8 +8550,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -8619,7 +8657,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -10409,52 +10447,24 @@ TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
  * there by instructions of their own.
  */
 
-/* For whom a schema is written. */
-enum {
-    TCALL_VIEW_WHOLE_,  /* all that the shape says */
-    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
-    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
-    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
-                           one may be null */
-};
-
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_VIEW_..._ */
-    uint8_t level, levels;     /* of schemas: at hand, the deepest */
-    bool vague;                /* a value has no type, or none of its parts */
-    uint16_t optional, unions; /* so many there are */
-} tcall_shape_view_;
-
 /* ---- texts in flash ---- */
-
-/* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the byte; those of longer characters are written as they are, for the
- * writer knows UTF-8 only by whole characters. */
-static void tcall_put_content_(tcall_writer *writer, const char *text)
-{
-#ifdef __AVR__
-    char byte;
-    while ((byte = TCALL_BYTE_(text++)) != '\0') {
-        if (byte & 0x80)
-            tcall_write_out_(writer, &byte, 1);
-        else
-            tcall_write_content_(writer, tcall_slice_(&byte, 1));
-    }
-#else
-    tcall_write_content_(writer, tcall_str_of(text));
-#endif
-}
 
 /* Writes a JSON string. */
 static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_put_content_(writer, text);
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
 }
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
 
 static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
@@ -10471,39 +10481,197 @@ static void tcall_put_number_(tcall_writer *writer, tcall_int value,
     tcall_write_decimal_(writer, value, decimals);
 }
 
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape,
+                                     const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        level->at += walk->at ? level->size : 0;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
 /* ---- nodes ---- */
 
-/* The bounds of a value that its schema says. */
-typedef struct tcall_said_ {
-    tcall_int low, high;
-    bool has_low, has_high;
-    uint8_t group; /* TCALL_SAID_... */
-} tcall_said_;
+/* One of the two limits of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
 
-/* What bounds are of: their keywords, and their nouns. */
-enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-static tcall_said_ tcall_said_of_(const tcall_shape *node)
-{
-    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
-                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        said.low = range->low;
-        said.high = range->high;
-        said.has_low = range->low > INT64_MIN;
-        said.has_high = range->high < INT64_MAX;
-    }
-#endif
-    if (node->kind < TCALL_KIND_TEXT)
-        return said;
-    said.group =
-        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
-    said.has_low = node->low > 0;
-    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
-    return said;
-}
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_writer *out; /* where they are said */
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
 
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
@@ -10512,11 +10680,39 @@ static bool tcall_kind_is_one_type_(const tcall_shape *node)
            node->kind != TCALL_KIND_HOLE;
 }
 
-/* Returns whether the kind has bounds that are said. */
-static bool tcall_kind_has_bounds_(const tcall_shape *node)
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
 {
-    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
-           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+    bool value = node->kind < TCALL_KIND_TEXT, low, high;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = value                           ? TCALL_LIMITS_VALUE_
+            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+                                            : TCALL_LIMITS_LENGTH_;
+    is.digits = value ? node->digits : 0;
+    is.low.number = node->low;
+    is.high.number = node->high;
+    low = node->low > (value ? INT32_MIN : 0);
+    high =
+        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        is.low.number = range->low;
+        is.high.number = range->high;
+        low = range->low > INT64_MIN;
+        high = range->high < INT64_MAX;
+    }
+#endif
+    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
+        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
+        return is;
+    if (low)
+        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
+                                                     : TCALL_LIMIT_WITHIN_;
+    if (high)
+        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
+                                                       : TCALL_LIMIT_WITHIN_;
+    return is;
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -10529,128 +10725,7 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
-/* Returns which of a set of types comes first. */
-static int tcall_lowest_type_(unsigned types)
-{
-    int index = 1; /* null is said apart */
-    while (index < 6 && !(types >> index & 1))
-        index++;
-    return index;
-}
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* ---- JSON Schema ---- */
-
-static void tcall_view_type_(tcall_shape_view_ *view, int index)
-{
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-}
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
-    if ((types & all) == all)
-        return;
-    if (several) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-    }
-    for (index = 0; index < 7; index++) {
-        if (!(types >> index & 1))
-            continue;
-        if (several)
-            tcall_write_open(view->out, '{');
-        tcall_view_type_(view, index);
-        if (several)
-            tcall_write_close(view->out, '}');
-    }
-    if (several)
-        tcall_write_close(view->out, ']');
-}
-
-static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
-    tcall_write_open(view->out, '[');
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    tcall_write_close(view->out, ']');
-}
-
-TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
-                                               const tcall_shape *node)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    tcall_said_ said = tcall_said_of_(node);
-    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->mode != TCALL_VIEW_WHOLE_)
-        return;
-    if (said.has_low) {
-        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
-        tcall_put_number_(view->out, said.low, decimals);
-    }
-    if (said.has_high) {
-        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
-        tcall_put_number_(view->out, said.high, decimals);
-    }
-}
-
-/* Begins the members of a value's schema. Returns whether null has to be
- * written after it, as the other one of two. */
-TCALL_NOINLINE_ static bool
-tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
-{
-    unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (nullable) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-        tcall_write_open(view->out, '{');
-    }
-    if (one)
-        tcall_view_type_(view, tcall_lowest_type_(types));
-    else
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_view_bounds_(view, node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-    return nullable;
-}
-
-/* Ends them. */
-static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
-{
-    view->level--;
-    if (!nullable)
-        return;
-    tcall_write_close(view->out, '}');
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 0);
-    tcall_write_close(view->out, '}');
-    tcall_write_close(view->out, ']');
-}
-
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash);
+/* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
 
@@ -10685,294 +10760,37 @@ static int64_t tcall_millionths_(double number)
 
 #endif
 
-/* Writes a default. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
-                                                const tcall_shape *node,
-                                                const char *at)
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
 {
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        TCALL_COPY_(&number, at, sizeof number);
-        tcall_write_comma_(view->out);
-        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
-        return;
-    }
+        int64_t wide;
+        double number;
 #endif
-    tcall_put_scalar_(view->out, node, at, true);
-}
-
-/* Begins a property. Returns whether its value may be null. */
-static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *name)
-{
-    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
-    view->optional = (uint16_t)(view->optional + optional);
-    tcall_put_key_(view->out, name);
-    tcall_write_open(view->out, '{');
-    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
-           (view->mode == TCALL_VIEW_ALL_ && optional);
-}
-
-/* Ends it: what it is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
-                                                   const tcall_shape *from,
-                                                   const char *description,
-                                                   const void *initial)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    if (TCALL_BYTE_(description)) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
-        tcall_put_string_(view->out, description);
-    }
-    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, (const char *)initial + node->offset);
-    }
-    tcall_write_close(view->out, '}');
-}
-
-static void tcall_view_required_(tcall_shape_view_ *view,
-                                 const tcall_object *object)
-{
-    const char *name = object->names;
-    bool first = true;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
-            continue;
-        if (first) {
-            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
-            tcall_write_open(view->out, '[');
-        }
-        first = false;
-        tcall_put_string_(view->out, name);
-    }
-    if (!first)
-        tcall_write_close(view->out, ']');
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
-                                             const tcall_object *object)
-{
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
-}
-
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null);
-
-/* Writes what the schema of an object says beside its type. */
-static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    const char *name = object->names, *description = object->descriptions;
-    unsigned i;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
-    tcall_write_open(view->out, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *node = object->members + i;
-        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
-        tcall_view_member_end_(view, node, description, object->initial);
-        name = tcall_word_next_(name);
-        description = tcall_word_next_(description);
-    }
-    tcall_view_rest_(view, object);
-}
-
-/* Writes the members of a value's schema, which may be null as well. This and
- * the function above are all that takes stack once for each level. */
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    bool nullable = tcall_view_begin_(view, node, null);
-    if (node->kind == TCALL_KIND_LIST) {
-        const tcall_shape *item = (const tcall_shape *)node->more;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-        tcall_write_open(view->out, '{');
-        tcall_view_value_(
-            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
-        tcall_write_close(view->out, '}');
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, node->more);
-    }
-    tcall_view_end_(view, nullable);
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 6);
-    tcall_view_object_(view, shape);
-    tcall_write_close(view->out, '}');
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = writer;
-    tcall_view_shape_(&view, shape);
-    return writer->error;
-}
-
-/* ---- all of a shape ---- */
-
-/* A walk over the nodes of a shape, each before what is in it: those of members
- * and of items. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
-    const tcall_object *entered; /* the object that begins here, or NULL */
-    uint8_t depth;
-    struct {
-        const tcall_object *object;
-        uint8_t next; /* of its members */
-    } open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-static void tcall_walk_enter_(tcall_shape_walk_ *walk,
-                              const tcall_object *object)
-{
-    walk->entered = object;
-    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
-        return;
-    walk->open[walk->depth].object = object;
-    walk->open[walk->depth++].next = 0;
-}
-
-/* Begins at the root. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape)
-{
-    walk->node = NULL;
-    walk->depth = 0;
-    tcall_walk_enter_(walk, shape);
-}
-
-/* Returns the next member of the open objects, or NULL. */
-static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth) {
-        uint8_t level = (uint8_t)(walk->depth - 1);
-        uint8_t next = walk->open[level].next;
-        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
-        if (next < object->count) {
-            walk->open[level].next++;
-            return object->members + next;
-        }
-        walk->depth = level;
-    }
-    return NULL;
-}
-
-/* Goes on to the next node; returns false at the end. */
-TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    const tcall_shape *node = walk->node;
-    uint8_t kind;
-    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
-        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
-    else
-        node = tcall_walk_member_(walk);
-    walk->node = node;
-    walk->entered = NULL;
-    if (!node)
-        return false;
-    kind = TCALL_FETCH_8_(&node->kind);
-    if (kind == TCALL_KIND_OBJECT)
-        tcall_walk_enter_(
-            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.entered) {
-            TCALL_FETCH_(tcall_object, object, walk.entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-    } while (tcall_walk_next_(&walk));
-    return tcall_slice_(NULL, 0);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Loads a value of a struct, which lies in flash where it is a default. */
-static void tcall_load_(void *to, const char *from, size_t size, bool flash)
-{
+    } is;
     if (flash)
-        TCALL_COPY_(to, from, size);
+        TCALL_COPY_(&is, at, size);
     else
-        memcpy(to, from, size);
-}
-
-/* Writes an integer of a struct, or one that stands for a decimal number. */
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    tcall_int value = 0;
-    int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_load_(&value, at, sizeof value, flash);
-#endif
-    if (node->kind == TCALL_KIND_INTEGER) {
-        tcall_load_(&narrow, at, sizeof narrow, flash);
-        value = narrow;
-    }
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* Writes a value that has no parts, all that a default can be. */
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    uint8_t byte = 0;
+        memcpy(&is, at, size);
     switch (node->kind) {
     case TCALL_KIND_BOOLEAN:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_write_comma_(writer);
-        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                       : TCALL_FLASH_TEXT_("false"));
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
         return;
     case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, is.byte));
         return;
     case TCALL_KIND_TEXT:
         if (flash)
@@ -10980,133 +10798,271 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
         else
             tcall_write_string(writer, at);
         return;
-    default: tcall_put_stored_(writer, node, at, flash); return;
-    }
-}
-
-/* Writes a value that has no parts of its own. */
-TCALL_NOINLINE_ static void
-tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
-{
-#ifndef TOOLCALL_NO_INT64
-    double number;
-#endif
-    switch (node->kind) {
-#ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_NUMBER:
-        memcpy(&number, at, sizeof number);
-        tcall_write_double(writer, number);
-        return;
-#endif
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    case TCALL_KIND_ANY:
-    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
-    default: tcall_put_scalar_(writer, node, at, false); return;
+    case TCALL_KIND_INTEGER:
+        tcall_put_decimal_(writer, is.narrow, node);
+        return;
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_INTEGER64:
+        tcall_put_decimal_(writer, is.wide, node);
+        return;
+    case TCALL_KIND_NUMBER:
+        if (flash)
+            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        else
+            tcall_write_double(writer, is.number);
+        return;
+#endif
+    default: tcall_write_null(writer); return;
     }
 }
 
-/* An object or list of a struct that is written. */
-typedef struct tcall_put_level_ {
-    const void *more;      /* its tcall_object, or the tcall_shape of an item */
-    const char *at;        /* its struct, or the next item */
-    uint16_t index, count; /* of the next member or item; of all */
-    uint16_t size;         /* of an item */
-    bool list;
-} tcall_put_level_;
+/* ---- JSON Schema ---- */
 
-/* Opens a value that has parts; returns false of any other. */
-static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
-                            const tcall_shape *node, const char *at)
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
 {
-    level->more = node->more;
-    level->at = at;
-    level->index = 0;
-    level->list = node->kind == TCALL_KIND_LIST;
-    if (level->list) {
-        memcpy(&level->count, at, sizeof level->count);
-        level->at += node->digits;
-        level->size = node->size;
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        TCALL_FETCH_(tcall_object, object, node->more);
-        level->count = object->count;
-    } else {
-        return false;
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
     }
-    tcall_write_open(writer, level->list ? '[' : '{');
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has bounds. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    if (!limit->how || view->mode)
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default. Returns false of any
+ * other; marks one that came as null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given + (object->count + 7) / 8;
+    unsigned i = walk->around->next - 1u;
+    walk->marked =
+        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (node->offset == TCALL_NOWHERE ||
+        (walk->marked && !TCALL_BIT_OF_(came, i)))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-/* Writes the key of the next member that came or has a default. Gives where it
- * lies, NULL of one that came as null. Returns its node, or NULL. */
-static const tcall_shape *tcall_put_member_(tcall_writer *writer,
-                                            tcall_put_level_ *level,
-                                            const char **at)
-{
-    TCALL_FETCH_(tcall_object, object, level->more);
-    const uint8_t *given = (const uint8_t *)level->at;
-    const uint8_t *came = given + (level->count + 7) / 8;
-    while (level->index < level->count) {
-        unsigned i = level->index++;
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        bool holds =
-            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
-        if (node->offset == TCALL_NOWHERE ||
-            (!holds && !TCALL_BIT_OF_(came, i)))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        *at = holds ? level->at + node->offset : NULL;
-        return object->members + i;
-    }
-    return NULL;
-}
-
-/* The same of items. */
-static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
-                                          const char **at)
-{
-    if (level->index == level->count)
-        return NULL;
-    level->index++;
-    *at = level->at;
-    level->at += level->size;
-    return (const tcall_shape *)level->more;
-}
-
-/* There is no recursion: what is open is a list of levels. */
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    /* what is in the last one lies too deep */
-    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
-    tcall_shape root;
-    memset(&root, 0, sizeof root);
-    root.kind = TCALL_KIND_OBJECT;
-    root.more = shape;
-    tcall_put_open_(writer, level, &root, (const char *)args);
-    for (;;) {
-        const char *at = NULL;
-        const tcall_shape *next = level->list
-                                      ? tcall_put_item_(level, &at)
-                                      : tcall_put_member_(writer, level, &at);
-        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
-            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
-        if (!next) {
-            tcall_write_close(writer, level->list ? ']' : '}');
-            if (level == levels)
-                return writer->error;
-            level--;
-        } else if (!at) {
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
             tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
         } else {
-            TCALL_FETCH_(tcall_shape, node, next);
-            if (tcall_put_open_(writer, level + 1, node, at))
-                level++;
-            else
-                tcall_put_leaf_(writer, node, at);
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            tcall_put_leaf_(writer, node, walk.at, false);
         }
     }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
 }
 
 /* ---- where a misfit is ---- */
@@ -11132,47 +11088,6 @@ typedef struct tcall_misplaced_ {
     void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
-/* Begins at the object that all lies in. */
-static void tcall_place_init_(tcall_misplaced_ *place,
-                              const tcall_misfit *misfit,
-                              const tcall_object *shape)
-{
-    place->misfit = misfit;
-    place->node = &tcall_root_;
-    place->name = NULL;
-    place->object = shape;
-    place->came = NULL;
-}
-
-/* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
-{
-    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
-    if (kind == TCALL_KIND_LIST) {
-        place->name = NULL;
-        place->node =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
-        return true;
-    }
-    if (kind != TCALL_KIND_OBJECT ||
-        step >= TCALL_FETCH_8_(&place->object->count))
-        return false;
-    place->name = tcall_word_at_(
-        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
-    place->node =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
-        step;
-    return true;
-}
-
-/* Enters the object that the value is. */
-static void tcall_place_enter_(tcall_misplaced_ *place)
-{
-    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-}
-
 /* Writes a name as a step of a JSON Pointer. */
 static void tcall_put_step_(tcall_writer *writer, const char *name)
 {
@@ -11188,26 +11103,34 @@ static void tcall_put_step_(tcall_writer *writer, const char *name)
     }
 }
 
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
- * absent or unknown has no place of its own: that is the object. */
-TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
-                                          tcall_misplaced_ *place, uint8_t from)
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_write_misplaced_(tcall_writer *writer,
+                                   tcall_misplaced_ *place, uint8_t from)
 {
     const tcall_misfit *misfit = place->misfit;
     uint8_t i;
     for (i = from; i < misfit->steps; i++) {
-        bool absent =
-            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
-        if (!tcall_place_step_(place, misfit->trail[i]))
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
             return;
-        if (!absent) {
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
             tcall_write_char_(writer, '/');
-            if (place->name)
-                tcall_put_step_(writer, place->name);
+            if (list)
+                tcall_put_number_(writer, step, 0);
             else
-                tcall_put_number_(writer, misfit->trail[i], 0);
+                tcall_put_step_(writer, place->name);
         }
-        tcall_place_enter_(place);
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
     }
 }
 
@@ -11234,6 +11157,57 @@ TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
     }
 }
 
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
+                                     uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
 #ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
@@ -11241,58 +11215,8 @@ typedef struct tcall_telling_ {
     tcall_writer *out;
     const tcall_misplaced_ *place;
     const tcall_shape *node; /* of the place */
-    tcall_said_ said;
+    tcall_limits_ limits;
 } tcall_telling_;
-
-static void tcall_tell_part_(void *of, char letter);
-
-static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
-{
-    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
-}
-
-/* Writes a bound: a number, or as many things as there may be, "1 character",
- * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
-{
-    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
-    uint8_t group = tell->said.group;
-    bool value = group == TCALL_SAID_VALUE_;
-    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
-    if (value)
-        return;
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
-    if (bound != 1)
-        tcall_write_char_(tell->out, 's');
-}
-
-/* Returns how the bounds of a value are said. */
-static const char *tcall_tell_range_(const tcall_telling_ *tell)
-{
-    const tcall_said_ *said = &tell->said;
-    if (!tcall_kind_has_bounds_(tell->node) ||
-        !(said->has_low || said->has_high))
-        return TCALL_FLASH_TEXT_("");
-#ifndef TOOLCALL_NO_INT64
-    if (tell->node->flags & TCALL_MEMBER_OVER)
-        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
-               : tell->node->flags & TCALL_MEMBER_UNDER
-                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
-                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
-    if (tell->node->flags & TCALL_MEMBER_UNDER)
-        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
-                             : TCALL_FLASH_TEXT_(" under %h");
-#endif
-    if (!said->has_low)
-        return TCALL_FLASH_TEXT_(" of at most %h");
-    if (!said->has_high)
-        return TCALL_FLASH_TEXT_(" of at least %l");
-    if (said->low == said->high)
-        return TCALL_FLASH_TEXT_(" of %h");
-    return said->group == TCALL_SAID_VALUE_
-               ? TCALL_FLASH_TEXT_(" from %l to %h")
-               : TCALL_FLASH_TEXT_(" of %c to %h");
-}
 
 /* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
 static void tcall_tell_list_(tcall_writer *writer, const char *word,
@@ -11319,7 +11243,7 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
     else
         tcall_tell_types_(
             tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_text_(tell, tcall_tell_range_(tell));
+    tcall_tell_range_(&tell->limits, false);
     if (null_last)
         TCALL_SAY(tell->out, " or null");
 }
@@ -11328,13 +11252,13 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
 static void tcall_tell_room_(tcall_telling_ *tell)
 {
     const tcall_shape *node = tell->node;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
+    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
         tcall_tell_wanted_(tell);
         return;
     }
     TCALL_SAY(tell->out, "at most ");
-    if (tell->said.group == TCALL_SAID_ITEMS_) {
-        tcall_tell_bound_(tell, node->high);
+    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(tell->out, node->size - 1, 0);
         TCALL_SAY(tell->out, " bytes");
@@ -11355,43 +11279,41 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown, and a text after it; where none was kept, a text
- * in place of both. */
-static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
-                             const char *unkept)
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_telling_ *tell)
 {
     const tcall_misplaced_ *place = tell->place;
     if (place->came) {
         place->show(tell->out, place->came);
-        tcall_write_flash(tell->out, after);
-        return;
+        return true;
     }
 #if TOOLCALL_MISFIT_TEXT
     const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
-    if (len) {
-        uint8_t quoted = tell->out->quoted;
-        tcall_write_char_(tell->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            tell->out->quoted = 1;
-        tcall_write_bytes(tell->out, misfit->text,
-                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tell->out->quoted = quoted;
-        tcall_write_text(tell->out, cut ? "...\"" : "\"");
-        unkept = after;
-    }
+    uint8_t quoted = tell->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(tell->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        tell->out->quoted = 1;
+    tcall_write_bytes(tell->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    tell->out->quoted = quoted;
+    tcall_write_text(tell->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
 #endif
-    tcall_write_flash(tell->out, unkept);
 }
 
-/* Writes what passed a bound: of a number that itself, where it is known. */
+/* Writes what passed a limit: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
     const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->said.group == TCALL_SAID_LENGTH_)
+    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
         TCALL_SAY(tell->out, "the string");
-    else if (tell->said.group == TCALL_SAID_ITEMS_)
+    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
         TCALL_SAY(tell->out, "the array");
     else if (tell->place->came)
         tell->place->show(tell->out, tell->place->came);
@@ -11401,56 +11323,41 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "this number");
 }
 
-/* Returns how the minimum is said that was passed. */
-static const char *tcall_tell_under_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_OVER)
-        return TCALL_FLASH_TEXT_("not over %l");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("under the minimum %l");
-}
-
-static const char *tcall_tell_over_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_UNDER)
-        return TCALL_FLASH_TEXT_("not under %h");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("over the maximum %h");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
- * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
 static void tcall_tell_part_(void *of, char letter)
 {
     tcall_telling_ *tell = (tcall_telling_ *)of;
-    const tcall_shape *node = tell->node;
+    tcall_limits_ *limits = &tell->limits;
     switch (letter) {
     case 'v': tcall_tell_value_(tell); break;
-    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
-    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
-    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
-    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
-    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
+    case 'u':
+        tcall_write_parts_(tell->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(tell->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
     case 'w':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
-                         TCALL_FLASH_TEXT_("this"));
+        if (!tcall_tell_came_(tell))
+            TCALL_SAY(tell->out, "this");
         break;
     case 'x':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
-                         TCALL_FLASH_TEXT_("a property is not known here"));
+        tcall_write_flash(
+            tell->out, tcall_tell_came_(tell)
+                           ? TCALL_FLASH_TEXT_(" is not a property here")
+                           : TCALL_FLASH_TEXT_("a property is not known here"));
         break;
-    case 'n':
-        if (tell->place->name)
-            tcall_write_flash(tell->out, tell->place->name);
-        break;
-    default: break;
+    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
     }
 }
 
@@ -11467,8 +11374,11 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
     tell.out = writer;
     tell.place = place;
     tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
+    tell.limits = tcall_limits_of_(node);
+    tell.limits.out = writer;
+    tcall_write_parts_(writer,
+                       tcall_word_at_(sentences, place->misfit->code - 1),
+                       tcall_tell_part_, &tell);
 }
 
 #else
@@ -11485,9 +11395,8 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
                        const tcall_object *shape, uint8_t from)
 {
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
     size_t before = writer->len;
-    tcall_place_init_(&place, misfit, shape);
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12458,14 +12367,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12543,6 +12466,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12550,7 +12474,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12562,15 +12486,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -12769,6 +12694,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -12776,7 +12702,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
@@ -14201,12 +14127,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -14258,18 +14182,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -14342,7 +14260,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -14385,18 +14303,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -14425,75 +14339,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -14613,22 +14516,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -14660,23 +14554,19 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
+                              NULL,         NULL,
+                              fault->value, tcall_say_sent_};
     memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+    do
         misfit.code++;
-    place.misfit = &misfit;
-    place.node = (const tcall_shape *)is->shape;
-    place.name = NULL;
-    place.object = NULL;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
         place.node = &tcall_machine_object_;
         place.object = (const tcall_object *)is->shape;
     }
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
@@ -14963,9 +14853,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -15596,10 +15489,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
     TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
@@ -16765,11 +16654,11 @@ static void tcall_split_stem_(tcall_split_ *words)
  * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned bits = (word[0] & 31u) << 5;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
     if (length > 1)
-        bits ^= (word[1] & 15u) << 1;
+        bits ^= (unsigned)(word[1] & 15) << 1;
     if (length > 2)
-        bits ^= (word[2] & 15u) * 37;
+        bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
 }
 
@@ -17526,7 +17415,8 @@ static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
 
 /* ---- the work on one input */
 
-static const tcall_pick_opts tcall_pick_defaults_ = {0};
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
@@ -19186,19 +19076,19 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
 {
-    tcall_said_ said = tcall_said_of_(node);
+    const tcall_limits_ is = tcall_limits_of_(node);
     tcall_int value = 1;
     int i;
     for (i = 0; i < node->digits; i++)
         value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
 static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
@@ -20799,6 +20689,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -20806,13 +20698,10 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
@@ -21655,16 +21544,8 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema.text ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -21674,34 +21555,6 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -21778,32 +21631,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -21816,22 +21665,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -21847,114 +21701,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -21971,34 +21815,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -22015,179 +21859,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -22196,20 +22021,19 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
-        return false;
-    tcall_strict_tool_(tool, budget->mode, out);
-    return true;
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
 }
-
-#endif /* TOOLCALL_NO_STRICT */
 
 /* ==========================================================================
  * >>provider
@@ -22928,32 +22752,6 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 enum {
@@ -22981,9 +22779,6 @@ tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
@@ -24895,11 +24690,14 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 
 /* Returns what the current word means, or otherwise if it is not listed. */
 static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
+                                     const tcall_words *list, uint8_t otherwise)
 {
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
 }
 
 /* A reason to stop: after some the last call must not run. */
@@ -25174,7 +24972,7 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
                                         const tcall_wire *end, tcall_str name)
 {
-    for (; member != end && member->name; member++)
+    for (; member != end && member->len; member++)
         if (member->len == name.len && *member->name == *name.ptr &&
             memcmp(member->name, name.ptr, name.len) == 0)
             return member;
@@ -25752,23 +25550,23 @@ static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_thought_each_ = {
-    NULL, tcall_openai_thought_, 0, 0, 0};
+static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
+                                                      0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
-                                                   0, 0};
+static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
+                                                   0};
 
 /* Before there were tools there was one call, of a function. */
 static const tcall_wire tcall_openai_message_[] = {
@@ -25801,7 +25599,7 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_openai_members_[] = {
@@ -25814,30 +25612,30 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
+                                                0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
-static const tcall_word tcall_openai_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"eos", TCALL_STOP_END},
-    {"end_turn", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_TOOL_CALLS},
-    {"function_call", TCALL_STOP_TOOL_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_OPENAI_STOPS_(X)                           \
+    X("stop", TCALL_STOP_END)                            \
+    X("eos", TCALL_STOP_END)                             \
+    X("end_turn", TCALL_STOP_END)                        \
+    X("tool_calls", TCALL_STOP_TOOL_CALLS)               \
+    X("function_call", TCALL_STOP_TOOL_CALLS)            \
+    X("length", TCALL_STOP_LENGTH)                       \
+    X("model_length", TCALL_STOP_LENGTH)                 \
+    X("max_tokens", TCALL_STOP_LENGTH)                   \
+    X("max_output_tokens", TCALL_STOP_LENGTH)            \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                   \
+    X("insufficient_system_resource", TCALL_STOP_LENGTH) \
+    X("error", TCALL_STOP_LENGTH)                        \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_openai_stops_, TCALL_OPENAI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
@@ -25883,9 +25681,13 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
+static const char tcall_openai_name_[] = "openai";
+static const char tcall_openai_url_[] = "https://api.openai.com";
+static const char tcall_openai_path_[] = "/v1/chat/completions";
+
+TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
+                                                 tcall_openai_url_,
+                                                 tcall_openai_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -25940,7 +25742,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
-    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
@@ -25955,31 +25757,31 @@ static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_anthropic_answer_ = {
-    NULL, tcall_anthropic_members_, 0, 0, 0};
+static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
+                                                   0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_STOPS_(X)                         \
+    X("end_turn", TCALL_STOP_END)                         \
+    X("stop_sequence", TCALL_STOP_END)                    \
+    X("tool_use", TCALL_STOP_TOOL_CALLS)                  \
+    X("max_tokens", TCALL_STOP_LENGTH)                    \
+    X("model_context_window_exceeded", TCALL_STOP_LENGTH) \
+    X("refusal", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_anthropic_stops_, TCALL_ANTHROPIC_STOPS_)
 
 /* Of blocks, and the events that begin and end a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_start", TCALL_MEANS_RESTART},
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thinking", TCALL_MEANS_REASONING},
-    {"redacted_thinking", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_TYPES_(X)              \
+    X("message_start", TCALL_MEANS_RESTART)    \
+    X("message_stop", TCALL_MEANS_ANSWER_ENDS) \
+    X("tool_use", TCALL_MEANS_CALL)            \
+    X("text", TCALL_MEANS_TEXT)                \
+    X("thinking", TCALL_MEANS_REASONING)       \
+    X("redacted_thinking", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
@@ -26046,10 +25848,14 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_anthropic_name_[] = "anthropic";
+static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
+static const char tcall_anthropic_path_[] = "/v1/messages";
+
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
+    tcall_anthropic_name_,
+    tcall_anthropic_url_,
+    tcall_anthropic_path_,
     NULL,
     "x-api-key",
     "",
@@ -26080,7 +25886,7 @@ static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_ollama_message_[] = {
@@ -26101,20 +25907,19 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
+                                                0};
 
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_STOPS_(X) \
+    X("stop", TCALL_STOP_END)  \
+    X("length", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_ollama_stops_, TCALL_OLLAMA_STOPS_)
 
 /* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_TYPES_(X) X("true", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
@@ -26146,9 +25951,13 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
+static const char tcall_ollama_name_[] = "ollama";
+static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
+static const char tcall_ollama_path_[] = "/api/chat";
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                                 tcall_ollama_url_,
+                                                 tcall_ollama_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -26177,8 +25986,8 @@ static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_part_each_ = {
-    NULL, tcall_responses_part_, 0, 0, 0};
+static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
+                                                      0, 0, 0};
 
 /* The phase of a text goes back with it. */
 static const tcall_wire tcall_responses_item_[] = {
@@ -26201,7 +26010,7 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_responses_item_each_ = {
-    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
     TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
@@ -26236,47 +26045,47 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_answer_ = {
-    NULL, tcall_responses_members_, 0, 0, 0};
+static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
+                                                   0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_STOPS_(X)             \
+    X("in_progress", TCALL_STOP_UNKNOWN)      \
+    X("queued", TCALL_STOP_UNKNOWN)           \
+    X("completed", TCALL_STOP_END)            \
+    X("incomplete", TCALL_STOP_LENGTH)        \
+    X("cancelled", TCALL_STOP_LENGTH)         \
+    X("max_output_tokens", TCALL_STOP_LENGTH) \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_responses_stops_, TCALL_RESPONSES_STOPS_)
 
 /* Types of items, and of the events of a stream, which never meet. What is not
  * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"computer_call", TCALL_MEANS_UNHANDLED},
-    {"shell_call", TCALL_MEANS_UNHANDLED},
-    {"local_shell_call", TCALL_MEANS_UNHANDLED},
-    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
-    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_TYPES_(X)                                         \
+    X("function_call", TCALL_MEANS_CALL)                                  \
+    X("custom_tool_call", TCALL_MEANS_CALL)                               \
+    X("message", TCALL_MEANS_TEXT)                                        \
+    X("reasoning", TCALL_MEANS_REASONING)                                 \
+    X("computer_call", TCALL_MEANS_UNHANDLED)                             \
+    X("shell_call", TCALL_MEANS_UNHANDLED)                                \
+    X("local_shell_call", TCALL_MEANS_UNHANDLED)                          \
+    X("apply_patch_call", TCALL_MEANS_UNHANDLED)                          \
+    X("mcp_approval_request", TCALL_MEANS_UNHANDLED)                      \
+    X("response.created", TCALL_MEANS_ANSWER_BEGINS)                      \
+    X("response.in_progress", TCALL_MEANS_ANSWER_BEGINS)                  \
+    X("response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS)           \
+    X("response.output_item.done", TCALL_MEANS_ELEMENT_ENDS)              \
+    X("response.output_text.delta", TCALL_MEANS_TEXT)                     \
+    X("response.refusal.delta", TCALL_MEANS_TEXT)                         \
+    X("response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS)    \
+    X("response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS) \
+    X("response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS)     \
+    X("response.completed", TCALL_MEANS_ANSWER_ENDS)                      \
+    X("response.incomplete", TCALL_MEANS_ANSWER_ENDS)                     \
+    X("response.failed", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
@@ -26321,9 +26130,13 @@ static int tcall_responses_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
+static const char tcall_responses_name_[] = "responses";
+static const char tcall_responses_url_[] = "https://api.openai.com";
+static const char tcall_responses_path_[] = "/v1/responses";
+
+TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
+                                                    tcall_responses_url_,
+                                                    tcall_responses_path_,
                                                     NULL,
                                                     "Authorization",
                                                     "Bearer ",
@@ -26362,7 +26175,7 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_gemini_content_[] = {
@@ -26376,7 +26189,7 @@ static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
-    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
@@ -26391,7 +26204,7 @@ static const tcall_wire tcall_gemini_usage_[] = {
 static const tcall_wire tcall_gemini_detail_[] = {
     TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
 
 static const tcall_wire tcall_gemini_fault_[] = {
@@ -26407,32 +26220,32 @@ static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
+                                                0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
+#define TCALL_GEMINI_STOPS_(X)                         \
+    X("STOP", TCALL_STOP_END)                          \
+    X("1", TCALL_STOP_END)                             \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                 \
+    X("2", TCALL_STOP_LENGTH)                          \
+    X("SAFETY", TCALL_STOP_CONTENT_FILTER)             \
+    X("3", TCALL_STOP_CONTENT_FILTER)                  \
+    X("RECITATION", TCALL_STOP_CONTENT_FILTER)         \
+    X("4", TCALL_STOP_CONTENT_FILTER)                  \
+    X("BLOCKLIST", TCALL_STOP_CONTENT_FILTER)          \
+    X("PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER) \
+    X("SPII", TCALL_STOP_CONTENT_FILTER)               \
+    X("IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER)       \
+    X("JAILBREAK", TCALL_STOP_CONTENT_FILTER)          \
+    X("MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER)        \
+    X("LANGUAGE", TCALL_STOP_CONTENT_FILTER)           \
+    X("OTHER", TCALL_STOP_CONTENT_FILTER) /* Google's name of a filter */
+
+TCALL_WORDS(tcall_gemini_stops_, TCALL_GEMINI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
@@ -26494,23 +26307,30 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_answer_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_SIGNATURES,
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    TCALL_TURNS_RESULTS_ALONE};
+static const char tcall_gemini_name_[] = "gemini";
+static const char tcall_gemini_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_gemini_path_[] =
+    "/v1beta/models/{model}:generateContent";
+static const char tcall_gemini_stream_path_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                                 tcall_gemini_url_,
+                                                 tcall_gemini_path_,
+                                                 tcall_gemini_stream_path_,
+                                                 "x-goog-api-key",
+                                                 "",
+                                                 {NULL, NULL},
+                                                 tcall_gemini_write_,
+                                                 &tcall_gemini_answer_,
+                                                 tcall_gemini_stops_,
+                                                 tcall_gemini_types_,
+                                                 TCALL_REASONING_SIGNATURES,
+                                                 TCALL_STRICT_NONE,
+                                                 TCALL_QUIRK_ORDERED,
+                                                 NULL,
+                                                 TCALL_TURNS_RESULTS_ALONE};
 
 /* ==========================================================================
  * >>interactions
@@ -26524,13 +26344,13 @@ static const tcall_wire tcall_interactions_said_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_said_each_ = {
-    NULL, tcall_interactions_said_, 0, 0, 0};
+    tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
-    NULL, tcall_interactions_thought_, 0, 0, 0};
+    tcall_interactions_thought_, "", 0, 0, 0};
 
 /* A step, whole or as it begins. */
 static const tcall_wire tcall_interactions_step_[] = {
@@ -26545,7 +26365,7 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_step_each_ = {
-    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 /* The content is of a summary. */
 static const tcall_wire tcall_interactions_delta_[] = {
@@ -26571,7 +26391,7 @@ static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
-    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
 
 /* The interaction of a stream's event is as the whole one. */
 static const tcall_wire tcall_interactions_members_[] = {
@@ -26589,34 +26409,34 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_answer_ = {
-    NULL, tcall_interactions_members_, 0, 0, 0};
+    tcall_interactions_members_, "", 0, 0, 0};
 
-static const tcall_word tcall_interactions_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"requires_action", TCALL_STOP_TOOL_CALLS},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"budget_exceeded", TCALL_STOP_LENGTH},
-    {"requires_continuation", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_STOPS_(X)              \
+    X("in_progress", TCALL_STOP_UNKNOWN)          \
+    X("queued", TCALL_STOP_UNKNOWN)               \
+    X("completed", TCALL_STOP_END)                \
+    X("requires_action", TCALL_STOP_TOOL_CALLS)   \
+    X("incomplete", TCALL_STOP_LENGTH)            \
+    X("budget_exceeded", TCALL_STOP_LENGTH)       \
+    X("requires_continuation", TCALL_STOP_LENGTH) \
+    X("cancelled", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 
 /* Of the events that begin and end a stream, of steps, and of pieces of them.
  * What is not here is done by Google itself. */
-static const tcall_word tcall_interactions_types_[] = {
-    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"function_call", TCALL_MEANS_CALL},
-    {"model_output", TCALL_MEANS_TEXT},
-    {"thought", TCALL_MEANS_REASONING},
-    {"arguments_delta", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thought_summary", TCALL_MEANS_REASONING},
-    {"thought_signature", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_TYPES_(X)                    \
+    X("interaction.created", TCALL_MEANS_ANSWER_BEGINS) \
+    X("interaction.completed", TCALL_MEANS_ANSWER_ENDS) \
+    X("function_call", TCALL_MEANS_CALL)                \
+    X("model_output", TCALL_MEANS_TEXT)                 \
+    X("thought", TCALL_MEANS_REASONING)                 \
+    X("arguments_delta", TCALL_MEANS_CALL)              \
+    X("text", TCALL_MEANS_TEXT)                         \
+    X("thought_summary", TCALL_MEANS_REASONING)         \
+    X("thought_signature", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
 TCALL_FORMS_(tcall_interactions_forms_,
@@ -26678,10 +26498,15 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_interactions_name_[] = "interactions";
+static const char tcall_interactions_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_interactions_path_[] = "/v1beta/interactions";
+
 TCALL_DATA_ const tcall_provider tcall_interactions = {
-    "interactions",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/interactions",
+    tcall_interactions_name_,
+    tcall_interactions_url_,
+    tcall_interactions_path_,
     NULL,
     "x-goog-api-key",
     "",

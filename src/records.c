@@ -225,6 +225,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -232,13 +234,10 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */

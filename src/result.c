@@ -58,19 +58,19 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
 {
-    tcall_said_ said = tcall_said_of_(node);
+    const tcall_limits_ is = tcall_limits_of_(node);
     tcall_int value = 1;
     int i;
     for (i = 0; i < node->digits; i++)
         value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
 static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
