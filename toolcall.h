@@ -2498,6 +2498,7 @@ struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 };
@@ -2789,9 +2790,9 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2802,25 +2803,25 @@ struct tcall_ctx {
     uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2869,19 +2870,18 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
     bool by_model;  /* an agent's, held to the offer of its turn */
     bool repairing; /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
@@ -18153,7 +18153,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18356,10 +18357,12 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
     tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
@@ -18690,7 +18693,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18714,7 +18717,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18912,7 +18915,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19626,7 +19629,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19649,7 +19653,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19702,19 +19706,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -19724,6 +19727,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -20233,8 +20244,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -20288,8 +20299,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
@@ -27199,10 +27210,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        if (!agent->desc.allow_repeat) {
-            call->loops = &agent->loops;
-            call->breaker = tcall_breaker_;
-        }
+        agent->desc.tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */

@@ -263,7 +263,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -286,7 +287,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -339,19 +340,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -361,6 +361,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -870,8 +878,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -925,8 +933,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
