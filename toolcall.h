@@ -2993,9 +2993,10 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -4196,6 +4197,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -4212,7 +4214,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -4221,6 +4224,9 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -4235,12 +4241,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -4249,6 +4250,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -4265,10 +4267,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -4284,10 +4298,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
@@ -10204,6 +10227,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
+}
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
 }
 
 /* ==========================================================================
@@ -18078,9 +18124,11 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18088,8 +18136,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -18435,7 +18487,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -18517,7 +18569,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -18580,14 +18632,6 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }
 
 /* ==========================================================================
@@ -18677,7 +18721,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19261,8 +19305,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -19281,8 +19324,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -19302,8 +19344,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -19381,15 +19422,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     }
     cx->output_held = true;
     return r;
-}
-
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
 }
 
 /* ---- failure ---- */
@@ -19534,17 +19566,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19561,26 +19588,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -19717,35 +19753,28 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        TCALL_REFUSE_(&review, !hook->run,
+                      "run is missing: name the function to call");
+        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      "its stage is none of TCALL_STAGES");
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -19938,12 +19967,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20037,16 +20062,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -20055,38 +20081,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -20095,10 +20094,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20225,7 +20231,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -20261,7 +20267,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20290,7 +20296,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -20359,12 +20365,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -20405,12 +20415,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -20447,7 +20459,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);
@@ -20567,52 +20578,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -20664,68 +20706,16 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -20826,17 +20816,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -20932,18 +20919,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -20967,10 +20951,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -20989,6 +20971,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21241,51 +21258,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -21334,28 +21312,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -21398,7 +21358,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -22098,13 +22058,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
 {
     if (value && *value)
         tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
@@ -27497,7 +27450,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -29046,7 +28999,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -29098,19 +29051,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -29204,7 +29161,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -29347,7 +29304,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -29441,10 +29399,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -29455,10 +29425,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -29470,7 +29436,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -29589,6 +29555,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -29602,6 +29570,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -29666,30 +29636,113 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = &way;
+    mcp->desc.tool_count = 0;
+    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    if (error == TCALL_OK)
+        tcall_mcp_refresh_(mcp);
+    return error < 0 ? error : tcall_mcp_start_(mcp);
 }
 
 #ifdef __cplusplus
