@@ -26,7 +26,8 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -58,9 +59,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_PICK        ranking tools by the request
- *     NO_SYNONYMS    English words that mean the same, for ranking
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
@@ -1870,7 +1868,8 @@ typedef struct tcall_masked_ {
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -1887,6 +1886,16 @@ TCALL_API int tcall_write_struct(tcall_writer *writer,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -2399,6 +2408,16 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -2421,8 +2440,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2584,18 +2604,14 @@ TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 /* ==========================================================================
  * >>synonyms: words that mean much the same
  *
- * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
- * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
+ * English words of devices, offices, sums and the web, 8 KB of them, for
+ * tcall_pick_opts.synonyms. Only a program that names them carries them.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Texts, the last followed by NULL, of lines: the words of a line mean much the
  * same. They are in small letters and separated by spaces. */
 #ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
-#endif
-
 #endif
 
 /* ==========================================================================
@@ -2619,7 +2635,8 @@ typedef struct tcall_pick_opts {
                             requests change little; default: best first */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts as those of tcall_synonyms, which are the default. */
+    /* Texts as those of tcall_synonyms, which a program has by naming them:
+       colloquial inputs need them; default: none. */
     const char *const *synonyms;
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
@@ -2645,8 +2662,6 @@ typedef struct tcall_pick_report {
     int count;
 } tcall_pick_report;
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
@@ -2654,7 +2669,8 @@ typedef struct tcall_pick_report {
  * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 45 different words of it count.
+ * not UTF-8 separate words. At most 40 different words of it count; numbers are
+ * values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2674,8 +2690,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
  * error of the writer, or an error as tcall_pick does. */
 TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
                                 const tcall_pick_report *report);
-
-#endif
 
 /* -- For authors of scorers -- */
 
@@ -2874,6 +2888,15 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
+};
+
 /* Takes a call (the first members set, the rest zero) through parse and
  * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is
@@ -2970,9 +2993,10 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -3235,19 +3259,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * another one. What is sent is rewritten to fit; where it cannot say what the
  * schema says, the tool is sent as it is, without strict mode. The schema
  * itself is untouched: what had to be left out is still checked when a call
- * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
- * are refused then.
+ * comes.
  */
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3363,9 +3376,9 @@ enum {
  * with TCALL_WIRE_END; in the order in which they mostly come they are found
  * first. */
 typedef struct tcall_wire {
-    const char *name;
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
     uint8_t len;   /* of the name */
     uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
     uint8_t flags; /* TCALL_WIRE_... */
@@ -3382,9 +3395,9 @@ enum {
 /* clang-format off */
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
-    {name, members, sizeof name - 1, field, flags}
+    {members, name, sizeof name - 1, field, flags}
 /* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -3405,11 +3418,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -3471,9 +3493,9 @@ struct tcall_provider {
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_wire *answer; /* the members of an answer that matter */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
@@ -3951,13 +3973,15 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: tools that these options exclude are not offered, and of more
-     * than TCALL_AGENT_ALL tools only those that they pick for what the user
-     * says first: picks are made by the first turn that has some, and kept.
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew.
-     * NULL: all tools are offered that tc->desc permits. */
-    const struct tcall_pick_opts *pick_opts;
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
 } tcall_agent_desc;
 
 /* Limits of an agent. */
@@ -4173,6 +4197,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -4189,7 +4214,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -4198,6 +4224,9 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -4212,12 +4241,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -4226,6 +4250,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -4242,10 +4267,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -4261,10 +4298,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
@@ -4525,7 +4571,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -4536,7 +4581,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -4720,13 +4764,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
@@ -6969,13 +7015,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -7059,7 +7105,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7218,7 +7264,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7236,9 +7282,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -7651,9 +7699,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -7664,6 +7712,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -7812,11 +7861,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -7900,6 +7951,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -7929,25 +7981,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -7955,18 +8008,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -7984,20 +8044,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -8006,20 +8071,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -8028,7 +8102,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -8059,12 +8133,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -8387,7 +8463,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -8478,8 +8553,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -8586,7 +8660,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -10158,6 +10232,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
     return writer->error;
 }
 
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
+}
+
 /* ==========================================================================
  * >>mask
  *
@@ -10353,52 +10450,24 @@ TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
  * there by instructions of their own.
  */
 
-/* For whom a schema is written. */
-enum {
-    TCALL_VIEW_WHOLE_,  /* all that the shape says */
-    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
-    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
-    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
-                           one may be null */
-};
-
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_VIEW_..._ */
-    uint8_t level, levels;     /* of schemas: at hand, the deepest */
-    bool vague;                /* a value has no type, or none of its parts */
-    uint16_t optional, unions; /* so many there are */
-} tcall_shape_view_;
-
 /* ---- texts in flash ---- */
-
-/* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the byte; those of longer characters are written as they are, for the
- * writer knows UTF-8 only by whole characters. */
-static void tcall_put_content_(tcall_writer *writer, const char *text)
-{
-#ifdef __AVR__
-    char byte;
-    while ((byte = TCALL_BYTE_(text++)) != '\0') {
-        if (byte & 0x80)
-            tcall_write_out_(writer, &byte, 1);
-        else
-            tcall_write_content_(writer, tcall_slice_(&byte, 1));
-    }
-#else
-    tcall_write_content_(writer, tcall_str_of(text));
-#endif
-}
 
 /* Writes a JSON string. */
 static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_put_content_(writer, text);
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
 }
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
 
 static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
@@ -10415,39 +10484,197 @@ static void tcall_put_number_(tcall_writer *writer, tcall_int value,
     tcall_write_decimal_(writer, value, decimals);
 }
 
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape,
+                                     const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        level->at += walk->at ? level->size : 0;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
 /* ---- nodes ---- */
 
-/* The bounds of a value that its schema says. */
-typedef struct tcall_said_ {
-    tcall_int low, high;
-    bool has_low, has_high;
-    uint8_t group; /* TCALL_SAID_... */
-} tcall_said_;
+/* One of the two limits of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
 
-/* What bounds are of: their keywords, and their nouns. */
-enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-static tcall_said_ tcall_said_of_(const tcall_shape *node)
-{
-    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
-                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        said.low = range->low;
-        said.high = range->high;
-        said.has_low = range->low > INT64_MIN;
-        said.has_high = range->high < INT64_MAX;
-    }
-#endif
-    if (node->kind < TCALL_KIND_TEXT)
-        return said;
-    said.group =
-        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
-    said.has_low = node->low > 0;
-    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
-    return said;
-}
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_writer *out; /* where they are said */
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
 
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
@@ -10456,11 +10683,39 @@ static bool tcall_kind_is_one_type_(const tcall_shape *node)
            node->kind != TCALL_KIND_HOLE;
 }
 
-/* Returns whether the kind has bounds that are said. */
-static bool tcall_kind_has_bounds_(const tcall_shape *node)
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
 {
-    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
-           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+    bool value = node->kind < TCALL_KIND_TEXT, low, high;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = value                           ? TCALL_LIMITS_VALUE_
+            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+                                            : TCALL_LIMITS_LENGTH_;
+    is.digits = value ? node->digits : 0;
+    is.low.number = node->low;
+    is.high.number = node->high;
+    low = node->low > (value ? INT32_MIN : 0);
+    high =
+        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        is.low.number = range->low;
+        is.high.number = range->high;
+        low = range->low > INT64_MIN;
+        high = range->high < INT64_MAX;
+    }
+#endif
+    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
+        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
+        return is;
+    if (low)
+        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
+                                                     : TCALL_LIMIT_WITHIN_;
+    if (high)
+        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
+                                                       : TCALL_LIMIT_WITHIN_;
+    return is;
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -10473,128 +10728,7 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
-/* Returns which of a set of types comes first. */
-static int tcall_lowest_type_(unsigned types)
-{
-    int index = 1; /* null is said apart */
-    while (index < 6 && !(types >> index & 1))
-        index++;
-    return index;
-}
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* ---- JSON Schema ---- */
-
-static void tcall_view_type_(tcall_shape_view_ *view, int index)
-{
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-}
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
-    if ((types & all) == all)
-        return;
-    if (several) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-    }
-    for (index = 0; index < 7; index++) {
-        if (!(types >> index & 1))
-            continue;
-        if (several)
-            tcall_write_open(view->out, '{');
-        tcall_view_type_(view, index);
-        if (several)
-            tcall_write_close(view->out, '}');
-    }
-    if (several)
-        tcall_write_close(view->out, ']');
-}
-
-static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
-    tcall_write_open(view->out, '[');
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    tcall_write_close(view->out, ']');
-}
-
-TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
-                                               const tcall_shape *node)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    tcall_said_ said = tcall_said_of_(node);
-    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->mode != TCALL_VIEW_WHOLE_)
-        return;
-    if (said.has_low) {
-        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
-        tcall_put_number_(view->out, said.low, decimals);
-    }
-    if (said.has_high) {
-        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
-        tcall_put_number_(view->out, said.high, decimals);
-    }
-}
-
-/* Begins the members of a value's schema. Returns whether null has to be
- * written after it, as the other one of two. */
-TCALL_NOINLINE_ static bool
-tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
-{
-    unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (nullable) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-        tcall_write_open(view->out, '{');
-    }
-    if (one)
-        tcall_view_type_(view, tcall_lowest_type_(types));
-    else
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_view_bounds_(view, node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-    return nullable;
-}
-
-/* Ends them. */
-static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
-{
-    view->level--;
-    if (!nullable)
-        return;
-    tcall_write_close(view->out, '}');
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 0);
-    tcall_write_close(view->out, '}');
-    tcall_write_close(view->out, ']');
-}
-
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash);
+/* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
 
@@ -10629,294 +10763,37 @@ static int64_t tcall_millionths_(double number)
 
 #endif
 
-/* Writes a default. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
-                                                const tcall_shape *node,
-                                                const char *at)
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
 {
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        TCALL_COPY_(&number, at, sizeof number);
-        tcall_write_comma_(view->out);
-        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
-        return;
-    }
+        int64_t wide;
+        double number;
 #endif
-    tcall_put_scalar_(view->out, node, at, true);
-}
-
-/* Begins a property. Returns whether its value may be null. */
-static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *name)
-{
-    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
-    view->optional = (uint16_t)(view->optional + optional);
-    tcall_put_key_(view->out, name);
-    tcall_write_open(view->out, '{');
-    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
-           (view->mode == TCALL_VIEW_ALL_ && optional);
-}
-
-/* Ends it: what it is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
-                                                   const tcall_shape *from,
-                                                   const char *description,
-                                                   const void *initial)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    if (TCALL_BYTE_(description)) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
-        tcall_put_string_(view->out, description);
-    }
-    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, (const char *)initial + node->offset);
-    }
-    tcall_write_close(view->out, '}');
-}
-
-static void tcall_view_required_(tcall_shape_view_ *view,
-                                 const tcall_object *object)
-{
-    const char *name = object->names;
-    bool first = true;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
-            continue;
-        if (first) {
-            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
-            tcall_write_open(view->out, '[');
-        }
-        first = false;
-        tcall_put_string_(view->out, name);
-    }
-    if (!first)
-        tcall_write_close(view->out, ']');
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
-                                             const tcall_object *object)
-{
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
-}
-
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null);
-
-/* Writes what the schema of an object says beside its type. */
-static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    const char *name = object->names, *description = object->descriptions;
-    unsigned i;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
-    tcall_write_open(view->out, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *node = object->members + i;
-        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
-        tcall_view_member_end_(view, node, description, object->initial);
-        name = tcall_word_next_(name);
-        description = tcall_word_next_(description);
-    }
-    tcall_view_rest_(view, object);
-}
-
-/* Writes the members of a value's schema, which may be null as well. This and
- * the function above are all that takes stack once for each level. */
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    bool nullable = tcall_view_begin_(view, node, null);
-    if (node->kind == TCALL_KIND_LIST) {
-        const tcall_shape *item = (const tcall_shape *)node->more;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-        tcall_write_open(view->out, '{');
-        tcall_view_value_(
-            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
-        tcall_write_close(view->out, '}');
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, node->more);
-    }
-    tcall_view_end_(view, nullable);
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
-{
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 6);
-    tcall_view_object_(view, shape);
-    tcall_write_close(view->out, '}');
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = writer;
-    tcall_view_shape_(&view, shape);
-    return writer->error;
-}
-
-/* ---- all of a shape ---- */
-
-/* A walk over the nodes of a shape, each before what is in it: those of members
- * and of items. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
-    const tcall_object *entered; /* the object that begins here, or NULL */
-    uint8_t depth;
-    struct {
-        const tcall_object *object;
-        uint8_t next; /* of its members */
-    } open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-static void tcall_walk_enter_(tcall_shape_walk_ *walk,
-                              const tcall_object *object)
-{
-    walk->entered = object;
-    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
-        return;
-    walk->open[walk->depth].object = object;
-    walk->open[walk->depth++].next = 0;
-}
-
-/* Begins at the root. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape)
-{
-    walk->node = NULL;
-    walk->depth = 0;
-    tcall_walk_enter_(walk, shape);
-}
-
-/* Returns the next member of the open objects, or NULL. */
-static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth) {
-        uint8_t level = (uint8_t)(walk->depth - 1);
-        uint8_t next = walk->open[level].next;
-        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
-        if (next < object->count) {
-            walk->open[level].next++;
-            return object->members + next;
-        }
-        walk->depth = level;
-    }
-    return NULL;
-}
-
-/* Goes on to the next node; returns false at the end. */
-TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    const tcall_shape *node = walk->node;
-    uint8_t kind;
-    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
-        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
-    else
-        node = tcall_walk_member_(walk);
-    walk->node = node;
-    walk->entered = NULL;
-    if (!node)
-        return false;
-    kind = TCALL_FETCH_8_(&node->kind);
-    if (kind == TCALL_KIND_OBJECT)
-        tcall_walk_enter_(
-            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.entered) {
-            TCALL_FETCH_(tcall_object, object, walk.entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-    } while (tcall_walk_next_(&walk));
-    return tcall_slice_(NULL, 0);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Loads a value of a struct, which lies in flash where it is a default. */
-static void tcall_load_(void *to, const char *from, size_t size, bool flash)
-{
+    } is;
     if (flash)
-        TCALL_COPY_(to, from, size);
+        TCALL_COPY_(&is, at, size);
     else
-        memcpy(to, from, size);
-}
-
-/* Writes an integer of a struct, or one that stands for a decimal number. */
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    tcall_int value = 0;
-    int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_load_(&value, at, sizeof value, flash);
-#endif
-    if (node->kind == TCALL_KIND_INTEGER) {
-        tcall_load_(&narrow, at, sizeof narrow, flash);
-        value = narrow;
-    }
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* Writes a value that has no parts, all that a default can be. */
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    uint8_t byte = 0;
+        memcpy(&is, at, size);
     switch (node->kind) {
     case TCALL_KIND_BOOLEAN:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_write_comma_(writer);
-        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                       : TCALL_FLASH_TEXT_("false"));
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
         return;
     case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
         tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
+                          tcall_word_at_((const char *)node->more, is.byte));
         return;
     case TCALL_KIND_TEXT:
         if (flash)
@@ -10924,133 +10801,271 @@ static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
         else
             tcall_write_string(writer, at);
         return;
-    default: tcall_put_stored_(writer, node, at, flash); return;
-    }
-}
-
-/* Writes a value that has no parts of its own. */
-TCALL_NOINLINE_ static void
-tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
-{
-#ifndef TOOLCALL_NO_INT64
-    double number;
-#endif
-    switch (node->kind) {
-#ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_NUMBER:
-        memcpy(&number, at, sizeof number);
-        tcall_write_double(writer, number);
-        return;
-#endif
     case TCALL_KIND_JSON:
         tcall_write_verbatim(writer, tcall_str_of(at));
         return;
-    case TCALL_KIND_ANY:
-    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
-    default: tcall_put_scalar_(writer, node, at, false); return;
+    case TCALL_KIND_INTEGER:
+        tcall_put_decimal_(writer, is.narrow, node);
+        return;
+#ifndef TOOLCALL_NO_INT64
+    case TCALL_KIND_INTEGER64:
+        tcall_put_decimal_(writer, is.wide, node);
+        return;
+    case TCALL_KIND_NUMBER:
+        if (flash)
+            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+        else
+            tcall_write_double(writer, is.number);
+        return;
+#endif
+    default: tcall_write_null(writer); return;
     }
 }
 
-/* An object or list of a struct that is written. */
-typedef struct tcall_put_level_ {
-    const void *more;      /* its tcall_object, or the tcall_shape of an item */
-    const char *at;        /* its struct, or the next item */
-    uint16_t index, count; /* of the next member or item; of all */
-    uint16_t size;         /* of an item */
-    bool list;
-} tcall_put_level_;
+/* ---- JSON Schema ---- */
 
-/* Opens a value that has parts; returns false of any other. */
-static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
-                            const tcall_shape *node, const char *at)
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
 {
-    level->more = node->more;
-    level->at = at;
-    level->index = 0;
-    level->list = node->kind == TCALL_KIND_LIST;
-    if (level->list) {
-        memcpy(&level->count, at, sizeof level->count);
-        level->at += node->digits;
-        level->size = node->size;
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        TCALL_FETCH_(tcall_object, object, node->more);
-        level->count = object->count;
-    } else {
-        return false;
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
     }
-    tcall_write_open(writer, level->list ? '[' : '{');
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has bounds. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    if (!limit->how || view->mode)
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default. Returns false of any
+ * other; marks one that came as null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given + (object->count + 7) / 8;
+    unsigned i = walk->around->next - 1u;
+    walk->marked =
+        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (node->offset == TCALL_NOWHERE ||
+        (walk->marked && !TCALL_BIT_OF_(came, i)))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-/* Writes the key of the next member that came or has a default. Gives where it
- * lies, NULL of one that came as null. Returns its node, or NULL. */
-static const tcall_shape *tcall_put_member_(tcall_writer *writer,
-                                            tcall_put_level_ *level,
-                                            const char **at)
-{
-    TCALL_FETCH_(tcall_object, object, level->more);
-    const uint8_t *given = (const uint8_t *)level->at;
-    const uint8_t *came = given + (level->count + 7) / 8;
-    while (level->index < level->count) {
-        unsigned i = level->index++;
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        bool holds =
-            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
-        if (node->offset == TCALL_NOWHERE ||
-            (!holds && !TCALL_BIT_OF_(came, i)))
-            continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        *at = holds ? level->at + node->offset : NULL;
-        return object->members + i;
-    }
-    return NULL;
-}
-
-/* The same of items. */
-static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
-                                          const char **at)
-{
-    if (level->index == level->count)
-        return NULL;
-    level->index++;
-    *at = level->at;
-    level->at += level->size;
-    return (const tcall_shape *)level->more;
-}
-
-/* There is no recursion: what is open is a list of levels. */
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    /* what is in the last one lies too deep */
-    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
-    tcall_shape root;
-    memset(&root, 0, sizeof root);
-    root.kind = TCALL_KIND_OBJECT;
-    root.more = shape;
-    tcall_put_open_(writer, level, &root, (const char *)args);
-    for (;;) {
-        const char *at = NULL;
-        const tcall_shape *next = level->list
-                                      ? tcall_put_item_(level, &at)
-                                      : tcall_put_member_(writer, level, &at);
-        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
-            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
-        if (!next) {
-            tcall_write_close(writer, level->list ? ']' : '}');
-            if (level == levels)
-                return writer->error;
-            level--;
-        } else if (!at) {
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
             tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
         } else {
-            TCALL_FETCH_(tcall_shape, node, next);
-            if (tcall_put_open_(writer, level + 1, node, at))
-                level++;
-            else
-                tcall_put_leaf_(writer, node, at);
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            tcall_put_leaf_(writer, node, walk.at, false);
         }
     }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
 }
 
 /* ---- where a misfit is ---- */
@@ -11076,47 +11091,6 @@ typedef struct tcall_misplaced_ {
     void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
 } tcall_misplaced_;
 
-/* Begins at the object that all lies in. */
-static void tcall_place_init_(tcall_misplaced_ *place,
-                              const tcall_misfit *misfit,
-                              const tcall_object *shape)
-{
-    place->misfit = misfit;
-    place->node = &tcall_root_;
-    place->name = NULL;
-    place->object = shape;
-    place->came = NULL;
-}
-
-/* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
-{
-    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
-    if (kind == TCALL_KIND_LIST) {
-        place->name = NULL;
-        place->node =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
-        return true;
-    }
-    if (kind != TCALL_KIND_OBJECT ||
-        step >= TCALL_FETCH_8_(&place->object->count))
-        return false;
-    place->name = tcall_word_at_(
-        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
-    place->node =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
-        step;
-    return true;
-}
-
-/* Enters the object that the value is. */
-static void tcall_place_enter_(tcall_misplaced_ *place)
-{
-    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-}
-
 /* Writes a name as a step of a JSON Pointer. */
 static void tcall_put_step_(tcall_writer *writer, const char *name)
 {
@@ -11132,26 +11106,34 @@ static void tcall_put_step_(tcall_writer *writer, const char *name)
     }
 }
 
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
- * absent or unknown has no place of its own: that is the object. */
-TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
-                                          tcall_misplaced_ *place, uint8_t from)
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_write_misplaced_(tcall_writer *writer,
+                                   tcall_misplaced_ *place, uint8_t from)
 {
     const tcall_misfit *misfit = place->misfit;
     uint8_t i;
     for (i = from; i < misfit->steps; i++) {
-        bool absent =
-            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
-        if (!tcall_place_step_(place, misfit->trail[i]))
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
             return;
-        if (!absent) {
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
             tcall_write_char_(writer, '/');
-            if (place->name)
-                tcall_put_step_(writer, place->name);
+            if (list)
+                tcall_put_number_(writer, step, 0);
             else
-                tcall_put_number_(writer, misfit->trail[i], 0);
+                tcall_put_step_(writer, place->name);
         }
-        tcall_place_enter_(place);
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
     }
 }
 
@@ -11178,6 +11160,57 @@ TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
     }
 }
 
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
+                                     uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
 #ifndef TOOLCALL_NO_SENTENCES
 
 /* A sentence that is being written. */
@@ -11185,58 +11218,8 @@ typedef struct tcall_telling_ {
     tcall_writer *out;
     const tcall_misplaced_ *place;
     const tcall_shape *node; /* of the place */
-    tcall_said_ said;
+    tcall_limits_ limits;
 } tcall_telling_;
-
-static void tcall_tell_part_(void *of, char letter);
-
-static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
-{
-    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
-}
-
-/* Writes a bound: a number, or as many things as there may be, "1 character",
- * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
-{
-    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
-    uint8_t group = tell->said.group;
-    bool value = group == TCALL_SAID_VALUE_;
-    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
-    if (value)
-        return;
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
-    if (bound != 1)
-        tcall_write_char_(tell->out, 's');
-}
-
-/* Returns how the bounds of a value are said. */
-static const char *tcall_tell_range_(const tcall_telling_ *tell)
-{
-    const tcall_said_ *said = &tell->said;
-    if (!tcall_kind_has_bounds_(tell->node) ||
-        !(said->has_low || said->has_high))
-        return TCALL_FLASH_TEXT_("");
-#ifndef TOOLCALL_NO_INT64
-    if (tell->node->flags & TCALL_MEMBER_OVER)
-        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
-               : tell->node->flags & TCALL_MEMBER_UNDER
-                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
-                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
-    if (tell->node->flags & TCALL_MEMBER_UNDER)
-        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
-                             : TCALL_FLASH_TEXT_(" under %h");
-#endif
-    if (!said->has_low)
-        return TCALL_FLASH_TEXT_(" of at most %h");
-    if (!said->has_high)
-        return TCALL_FLASH_TEXT_(" of at least %l");
-    if (said->low == said->high)
-        return TCALL_FLASH_TEXT_(" of %h");
-    return said->group == TCALL_SAID_VALUE_
-               ? TCALL_FLASH_TEXT_(" from %l to %h")
-               : TCALL_FLASH_TEXT_(" of %c to %h");
-}
 
 /* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
 static void tcall_tell_list_(tcall_writer *writer, const char *word,
@@ -11263,7 +11246,7 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
     else
         tcall_tell_types_(
             tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_text_(tell, tcall_tell_range_(tell));
+    tcall_tell_range_(&tell->limits, false);
     if (null_last)
         TCALL_SAY(tell->out, " or null");
 }
@@ -11272,13 +11255,13 @@ static void tcall_tell_wanted_(tcall_telling_ *tell)
 static void tcall_tell_room_(tcall_telling_ *tell)
 {
     const tcall_shape *node = tell->node;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
+    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
         tcall_tell_wanted_(tell);
         return;
     }
     TCALL_SAY(tell->out, "at most ");
-    if (tell->said.group == TCALL_SAID_ITEMS_) {
-        tcall_tell_bound_(tell, node->high);
+    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
     } else {
         tcall_put_number_(tell->out, node->size - 1, 0);
         TCALL_SAY(tell->out, " bytes");
@@ -11299,43 +11282,41 @@ static void tcall_tell_known_(const tcall_telling_ *tell)
 }
 
 /* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown, and a text after it; where none was kept, a text
- * in place of both. */
-static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
-                             const char *unkept)
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_telling_ *tell)
 {
     const tcall_misplaced_ *place = tell->place;
     if (place->came) {
         place->show(tell->out, place->came);
-        tcall_write_flash(tell->out, after);
-        return;
+        return true;
     }
 #if TOOLCALL_MISFIT_TEXT
     const tcall_misfit *misfit = place->misfit;
     size_t len = misfit->text_len;
     bool cut = len == TOOLCALL_MISFIT_TEXT;
-    if (len) {
-        uint8_t quoted = tell->out->quoted;
-        tcall_write_char_(tell->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            tell->out->quoted = 1;
-        tcall_write_bytes(tell->out, misfit->text,
-                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tell->out->quoted = quoted;
-        tcall_write_text(tell->out, cut ? "...\"" : "\"");
-        unkept = after;
-    }
+    uint8_t quoted = tell->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(tell->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        tell->out->quoted = 1;
+    tcall_write_bytes(tell->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    tell->out->quoted = quoted;
+    tcall_write_text(tell->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
 #endif
-    tcall_write_flash(tell->out, unkept);
 }
 
-/* Writes what passed a bound: of a number that itself, where it is known. */
+/* Writes what passed a limit: of a number that itself, where it is known. */
 static void tcall_tell_value_(const tcall_telling_ *tell)
 {
     const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->said.group == TCALL_SAID_LENGTH_)
+    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
         TCALL_SAY(tell->out, "the string");
-    else if (tell->said.group == TCALL_SAID_ITEMS_)
+    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
         TCALL_SAY(tell->out, "the array");
     else if (tell->place->came)
         tell->place->show(tell->out, tell->place->came);
@@ -11345,56 +11326,41 @@ static void tcall_tell_value_(const tcall_telling_ *tell)
         TCALL_SAY(tell->out, "this number");
 }
 
-/* Returns how the minimum is said that was passed. */
-static const char *tcall_tell_under_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_OVER)
-        return TCALL_FLASH_TEXT_("not over %l");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("under the minimum %l");
-}
-
-static const char *tcall_tell_over_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_UNDER)
-        return TCALL_FLASH_TEXT_("not under %h");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("over the maximum %h");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
- * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
 static void tcall_tell_part_(void *of, char letter)
 {
     tcall_telling_ *tell = (tcall_telling_ *)of;
-    const tcall_shape *node = tell->node;
+    tcall_limits_ *limits = &tell->limits;
     switch (letter) {
     case 'v': tcall_tell_value_(tell); break;
-    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
-    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
-    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
-    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
-    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
+    case 'u':
+        tcall_write_parts_(tell->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(tell->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
     case 's': tcall_tell_wanted_(tell); break;
     case 'r': tcall_tell_room_(tell); break;
     case 'k': tcall_tell_known_(tell); break;
     case 'w':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
-                         TCALL_FLASH_TEXT_("this"));
+        if (!tcall_tell_came_(tell))
+            TCALL_SAY(tell->out, "this");
         break;
     case 'x':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
-                         TCALL_FLASH_TEXT_("a property is not known here"));
+        tcall_write_flash(
+            tell->out, tcall_tell_came_(tell)
+                           ? TCALL_FLASH_TEXT_(" is not a property here")
+                           : TCALL_FLASH_TEXT_("a property is not known here"));
         break;
-    case 'n':
-        if (tell->place->name)
-            tcall_write_flash(tell->out, tell->place->name);
-        break;
-    default: break;
+    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
     }
 }
 
@@ -11411,8 +11377,11 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
     tell.out = writer;
     tell.place = place;
     tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
+    tell.limits = tcall_limits_of_(node);
+    tell.limits.out = writer;
+    tcall_write_parts_(writer,
+                       tcall_word_at_(sentences, place->misfit->code - 1),
+                       tcall_tell_part_, &tell);
 }
 
 #else
@@ -11429,9 +11398,8 @@ TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
 int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
                        const tcall_object *shape, uint8_t from)
 {
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
     size_t before = writer->len;
-    tcall_place_init_(&place, misfit, shape);
     tcall_write_misplaced_(writer, &place, from);
     if (writer->len > before)
         TCALL_SAY(writer, ": ");
@@ -12402,14 +12370,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12487,6 +12469,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12494,7 +12477,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12506,15 +12489,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -12713,6 +12697,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -12720,7 +12705,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
@@ -14145,12 +14130,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -14202,18 +14185,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -14286,7 +14263,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -14329,18 +14306,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -14369,75 +14342,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -14557,22 +14519,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -14604,23 +14557,19 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
     tcall_misfit misfit;
-    tcall_misplaced_ place;
+    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
+                              NULL,         NULL,
+                              fault->value, tcall_say_sent_};
     memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
+    do
         misfit.code++;
-    place.misfit = &misfit;
-    place.node = (const tcall_shape *)is->shape;
-    place.name = NULL;
-    place.object = NULL;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
         place.node = &tcall_machine_object_;
         place.object = (const tcall_object *)is->shape;
     }
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
@@ -14907,9 +14856,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -15540,10 +15492,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
     TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
@@ -16305,8 +16253,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * word is a pair of neighbouring characters.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
     TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
     TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
@@ -16522,20 +16468,28 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
- * an escape, and all bytes beyond ASCII. */
-static const uint32_t tcall_word_bytes_[8] = {
-    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> i % 32 & 1;
 }
 
-static bool tcall_in_word_(char c)
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
 {
-    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
 }
 
 /* Notes what a sign of the input means for the next word; `next` follows it. */
@@ -16544,7 +16498,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
 {
     switch (code) {
     case '.': /* but not in 1.5 or example.com */
-        if (next >= words->end || !tcall_in_word_(*next))
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
             words->sentence = true;
         break;
     case '!':
@@ -16608,30 +16562,20 @@ static bool tcall_split_fold_(tcall_split_ *words)
     }
 }
 
-static const char *tcall_skip_range_(const char *at, const char *end,
-                                     char first, char last)
-{
-    while (at < end && *at >= first && *at <= last)
-        at++;
-    return at;
-}
-
-/* Returns the length of the word at the cursor when it consists of ASCII
- * letters or digits; 0 when it contains other characters or escapes. */
-static size_t tcall_split_ascii_(const tcall_split_ *words)
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
+    const char *small = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
     if (after == start)
-        after = tcall_skip_range_(start, end, '0', '9');
-    else if (lower - start > 1 && after > lower &&
-             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
-        after = lower - 1; /* HTTPServer: the last capital begins a word */
-    if (after < end &&
-        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
-        return 0;
-    return (size_t)(after - start);
+        after = tcall_row_(start, end, '0');
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
 }
 
 /* ---- stems */
@@ -16642,11 +16586,14 @@ static bool tcall_ends_with_(const char *word, size_t length, const char *end)
     return length >= n && memcmp(word + length - n, end, n) == 0;
 }
 
+/* Bits of a, e, i, o, u and y. */
+#define TCALL_VOWELS_ 0x1104111u
+
 static bool tcall_has_vowel_(const char *word, size_t length)
 {
-    size_t i;
-    for (i = 0; i < length; i++)
-        if (strchr("aeiouy", word[i]))
+    while (length-- > 0)
+        if (tcall_is_letter_(word[length]) &&
+            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
             return true;
     return false;
 }
@@ -16705,21 +16652,17 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* Returns ten bits from the first two letters, which all forms of a word share.
- * They rule most words out before the work of making a stem. */
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned first, second;
-    if ((unsigned char)*word >=
-        0x80) { /* of UTF-8 the first byte says little */
-        word++;
-        length--;
-    }
-    first = word[0] & 31;
-    second = length > 1 ? word[1] & 31 : 0;
-    if (second == ('y' & 31))
-        second = 'i' & 31;
-    return first << 5 | second;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -16730,12 +16673,13 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    size_t length = tcall_split_ascii_(words);
-    if (length == 0)
+    const char *after = tcall_split_ascii_(words);
+    if (!after)
         return tcall_split_fold_(words);
     words->word = words->cursor;
-    words->cursor += length;
-    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    words->cursor = after;
+    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
+                                            TCALL_WORD_BYTES_);
     return true;
 }
 
@@ -16763,11 +16707,11 @@ static void tcall_split_lower_(tcall_split_ *words)
 /* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
-    const char *at = words->cursor, *end = words->end;
-    for (; at < end && !tcall_in_word_(*at); at++)
-        if (words->input)
+    const char *at = words->cursor;
+    words->cursor = tcall_row_(at, words->end, ' ');
+    if (words->input)
+        for (; at < words->cursor; at++)
             tcall_split_sign_(words, (unsigned char)*at, at + 1);
-    words->cursor = at;
 }
 
 /* Goes on with the next text of a shape. */
@@ -16817,15 +16761,11 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     return false;
 }
 
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
@@ -17063,18 +17003,112 @@ static const char tcall_synonyms_world_[] =
     "country nation\n"
     "language locale\n";
 
+/* Sums and units, places, trades and sciences, files, days. */
+static const char tcall_synonyms_more_[] =
+    "plus add sum addition\n"
+    "minus subtract subtraction difference\n"
+    "times multiply multiplication product\n"
+    "divide division quotient ratio\n"
+    "percent percentage rate\n"
+    "squared power exponent\n"
+    "factorial permutation combination\n"
+    "circle radius circumference\n"
+    "rectangle square\n"
+    "hypotenuse triangle\n"
+    "equation solve root quadratic\n"
+    "probability chance odds likelihood\n"
+    "mean median mode deviation variance statistics\n"
+    "regression predict\n"
+    "gcd hcf divisor factor\n"
+    "lcm multiple\n"
+    "maximum max highest most largest\n"
+    "minimum min lowest least smallest\n"
+    "sort order rank ranking\n"
+    "count number many\n"
+    "convert kilometer mile meter feet inch unit\n"
+    "mass weight kilogram pound\n"
+    "force acceleration gravity physics\n"
+    "electric electricity current voltage\n"
+    "energy electricity power consumption\n"
+    "fog foggy humidity humid storm cloudy weather temperature\n"
+    "air pollution quality smog\n"
+    "grow growth increase\n"
+    "law tenant rights lawsuit case attorney\n"
+    "crime police criminal\n"
+    "breakfast dinner lunch meal recipe dish vegetarian\n"
+    "drink wine beer coffee tea\n"
+    "shoe clothes laptop product\n"
+    "album song music playlist\n"
+    "piano guitar instrument music\n"
+    "museum gallery exhibition art\n"
+    "painting sculpture artwork art artist\n"
+    "science scientific study studies research paper\n"
+    "scientist inventor discover invent\n"
+    "economy economic market finance\n"
+    "company earnings revenue profit\n"
+    "bank account savings interest\n"
+    "tourist attraction sightseeing landmark travel\n"
+    "place venue location spot\n"
+    "park hiking trail outdoor\n"
+    "beach island destination travel\n"
+    "gas petrol fuel\n"
+    "charging electric ev\n"
+    "player athlete team\n"
+    "league standing ranking table\n"
+    "championship tournament competition\n"
+    "war battle history treaty\n"
+    "president leader government politics election\n"
+    "religion bible prayer faith\n"
+    "hospital clinic patient\n"
+    "pain injury symptom health\n"
+    "protein gene dna biology\n"
+    "mental anxiety stress therapy meditation\n"
+    "sleep bed rest\n"
+    "weight calorie diet\n"
+    "baby child kid parent\n"
+    "friend contact people\n"
+    "birthday party celebration gift\n"
+    "marketing advertising ad ads campaign promotion\n"
+    "keyword seo search\n"
+    "competitor competition rival\n"
+    "blog post article content writing\n"
+    "essay letter text write\n"
+    "poem poetry lyrics\n"
+    "english language grammar\n"
+    "meme gif funny\n"
+    "filter effect edit image\n"
+    "resolution size image\n"
+    "api endpoint service\n"
+    "app application software\n"
+    "install setup deploy\n"
+    "encryption encrypt security secure\n"
+    "vulnerability threat attack security\n"
+    "txt csv json xml yaml log md docx xlsx file read write\n"
+    "folder ls list directory\n"
+    "terminal shell command run\n"
+    "now today tonight tomorrow week weekend current date time calendar\n"
+    "yesterday ago past date\n"
+    "age birth born year\n"
+    "zip postal code address\n"
+    "coordinate latitude longitude location\n"
+    "traffic congestion road\n"
+    "altitude height elevation\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
-    tcall_synonyms_world_, NULL};
-
-#endif
+    tcall_synonyms_world_,   tcall_synonyms_more_,    NULL};
 
 /* ==========================================================================
- * >>query: what an input asks for, and what a tool says of it
+ * >>pick
  *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. For each
- * tool, a record of 20 bytes keeps how much its texts say about each term.
+ * the first six letters of that stem, and the stems of its synonyms. What each
+ * tool says of the terms is read once and kept as a record of 20 bytes; where
+ * the block has no room for records the tools are read again instead. The
+ * weight of a term comes from how few tools have it, the worth of a tool from
+ * the weights of the terms it has (BM25F), as a share of the best of all tools;
+ * and since an input can want several things, also of the best for each of its
+ * sentences.
  *
  * Keys are compared by hashes of 32 bits, because their texts would take more
  * memory than a microcontroller can spare. A word of a tool is mistaken for one
@@ -17083,10 +17117,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * a tool to be found can write the word itself.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
+    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
@@ -17113,21 +17145,20 @@ enum {
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
-    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
-                       picked */
-    uint8_t name;   /* how much of its name was asked for; 16: all words */
+    uint16_t length; /* of its texts, in quarters of a word, and 1 */
+    uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
-    uint16_t tools;       /* that have it or something like it */
+    uint16_t fuzzy_tools; /* that have only something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
     uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
@@ -17153,8 +17184,7 @@ typedef struct tcall_query_ {
 
 /* ---- records */
 
-TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
-                                           unsigned term)
+static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
@@ -17162,8 +17192,8 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
 }
 
 /* Keeps a sum as the highest level that it reaches. */
-TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                                      unsigned sum)
+static void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                               unsigned sum)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
@@ -17174,29 +17204,12 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, given in quarters of a word, and the part of
- * the name that was asked for. */
-TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
-                                       unsigned name_words, unsigned asked)
-{
-    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
-    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
-}
-
-/* Returns the length of the texts in quarters of a word. */
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
-{
-    unsigned coarse = record->length;
-    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
-}
-
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, and moves *slot past it.
  * Returns its entry in key_terms, or 0 when there is no other. */
-TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
-                                         uint32_t hash, unsigned *slot)
+static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
+                                  unsigned *slot)
 {
     for (;;) {
         unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
@@ -17206,27 +17219,18 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
 }
 
 /* Returns the slot where the search for a key begins. */
-TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+static unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Returns whether the search for the hash of a slot finds this slot first. */
-TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
-                                         unsigned slot)
-{
-    unsigned at = tcall_query_slot_(query->hashes[slot]);
-    tcall_query_find_(query, query->hashes[slot], &at);
-    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
-}
-
-TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+static unsigned tcall_key_term_(unsigned key)
 {
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
@@ -17284,9 +17288,8 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values: no tool mentions them. */
-        if (tcall_split_stops_(&words) ||
-            (words.length > 4 && tcall_is_digit_(*words.word)))
+        /* Numbers are values, no topics. */
+        if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
         term = &query->terms[tcall_query_new_term_(query, &words)];
@@ -17313,10 +17316,13 @@ static void tcall_query_line_(tcall_query_ *query, tcall_str line)
     }
 }
 
-static void tcall_query_synonyms_(tcall_query_ *query,
-                                  const char *const *synonyms)
+/* Makes the query of an input. */
+static void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                              const char *const *synonyms)
 {
-    for (; *synonyms; synonyms++) {
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+    for (; synonyms && *synonyms; synonyms++) {
         const char *line = *synonyms;
         while (*line) {
             size_t length = strcspn(line, "\n");
@@ -17327,25 +17333,11 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
-TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                                     const char *const *synonyms)
-{
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-#ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    if (synonyms)
-        tcall_query_synonyms_(query, synonyms);
-}
-
 /* ---- tools */
 
 /* Begins to split one of the texts of a tool. */
-TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
-                                     const tcall_tool *tool, unsigned text)
+static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+                              unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
     texts[TCALL_TEXT_NAME_] = tool->name;
@@ -17398,14 +17390,14 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
     }
-    tcall_record_close_(record, length, name_words, asked);
+    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
 }
 
 /* Makes the record of a tool. With `count`, counts it among the tools of each
  * term that it has. */
-TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
-                                     const tcall_tool *tool,
-                                     tcall_record_ *record, bool count)
+static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
+                              tcall_record_ *record, bool count)
 {
     unsigned i;
     memset(record, 0, sizeof *record);
@@ -17413,29 +17405,23 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
         unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        if (term->exact + fuzzy == 0)
+            continue;
         tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count) {
-            term->exact_tools =
-                (uint16_t)(term->exact_tools + (term->exact > 0));
-            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
-        }
+        if (count && term->exact > 0)
+            term->exact_tools++;
+        else if (count)
+            term->fuzzy_tools++;
         term->exact = term->fuzzy = 0;
     }
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- the work on one input */
 
-/* ==========================================================================
- * >>pick
- *
- * What each tool says of the terms is read once and kept as a record; where the
- * block has no room for records the tools are read again instead. The weight of
- * a term comes from how few tools have it, the worth of a tool from the weights
- * of the terms it has (BM25F), as a share of the best of all tools; and since
- * an input can want several things, also of the best for each of its sentences.
- */
-
-#ifndef TOOLCALL_NO_PICK
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
+/* Private initialisers name no member: C++ would want them in order. */
+static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* A score of one thousandth. Ranks are finer, so that they tell more tools
  * apart: the best is 1000 of these and fits 32 bits. */
@@ -17446,9 +17432,7 @@ typedef struct tcall_ranking_ {
     tcall *tc;
     tcall_str input;
     const tcall_pick_opts *opts;
-    tcall_pick_opts defaults;
     const tcall_scorer *scorers, *scorers_end;
-    tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
@@ -17469,15 +17453,14 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
+    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (opts->max_cost && tool->cost > opts->max_cost)
-        return "cost";
-    return NULL;
+    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
 /* Whether time is up, where there is a limit and a clock. */
@@ -17515,20 +17498,11 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* The tools that have the term itself if there are any, else those that have
- * something like it. */
+/* How many tools have a term: those that have only something like it count a
+ * quarter. */
 static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    return term->exact_tools ? term->exact_tools : term->tools;
-}
-
-/* 16 * log2 of how rare a term is among the tools. */
-static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
-{
-    uint32_t with = tcall_term_tools_(term);
-    unsigned rarity =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rarity < 255 ? rarity : 255;
+    return term->exact_tools + term->fuzzy_tools / 4u;
 }
 
 /* Makes the records of all tools that may be picked, where there is room for
@@ -17543,7 +17517,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         if (ranking->records)
             record = &ranking->records[i];
         tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += tcall_record_length_(record) * 16;
+        query->lengths += record->length;
         ranking->tools++;
     }
 }
@@ -17562,13 +17536,13 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
 
 /* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
  * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to half as much again. */
+ * whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
     uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
-    return worth * (32u + record->name) / 32;
+    return worth * (24u + record->name) / 24;
 }
 
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
@@ -17582,7 +17556,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    norm = 96 + 64u * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -17608,7 +17582,10 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     unsigned i;
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        unsigned rarity =
+            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
+            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+        rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
     }
@@ -17700,19 +17677,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Sets what is asked for, with the defaults of what is zero. */
-static void tcall_ranking_options_(tcall_ranking_ *ranking,
-                                   const tcall_pick_opts *opts)
-{
-    opts = opts ? opts : &ranking->defaults;
-    ranking->opts = opts;
-    ranking->max = opts->max ? opts->max : 3;
-    ranking->words.name = "words";
-    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-}
-
 /* Begins a ranking. The time counts from here on, reading the input included.
  */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
@@ -17724,8 +17688,11 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->tc = tc;
     ranking->count = desc->tool_count;
     ranking->input = input;
-    tcall_ranking_options_(ranking, opts);
-    opts = ranking->opts;
+    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -17970,7 +17937,8 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = ranking.timed_out
                 ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
                 : tcall_ranking_cut_(&ranking, picks, count);
-    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
@@ -18014,14 +17982,13 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_open(w, '[');
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
         tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
+        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18151,33 +18118,6 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     return tcall_write_close(w, '}');
 }
 
-#else
-
-/* Without this chapter nothing is picked: whoever asks for it is refused. */
-TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
-                                               const tcall_pick_opts *opts,
-                                               const tcall_tool *tool)
-{
-    (void)tc;
-    (void)opts;
-    (void)tool;
-    return NULL;
-}
-
-TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
-                             const tcall_pick_opts *opts, tcall_picked *picks,
-                             int max)
-{
-    (void)tc;
-    (void)input;
-    (void)opts;
-    (void)picks;
-    (void)max;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>call
  *
@@ -18187,9 +18127,11 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18197,8 +18139,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -18357,6 +18303,26 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
     return r;
 }
 
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
+}
+
 /* What the arguments may be, and where they go. */
 static int tcall_arguments_target_(tcall *tc, tcall_call *call,
                                    tcall_machine_desc *desc)
@@ -18364,7 +18330,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
@@ -18398,14 +18364,13 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -18414,8 +18379,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -18525,7 +18490,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -18607,7 +18572,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -18670,14 +18635,6 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }
 
 /* ==========================================================================
@@ -18767,7 +18724,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19122,19 +19079,19 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
 TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
                                                       const tcall_shape *node)
 {
-    tcall_said_ said = tcall_said_of_(node);
+    const tcall_limits_ is = tcall_limits_of_(node);
     tcall_int value = 1;
     int i;
     for (i = 0; i < node->digits; i++)
         value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
 static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
@@ -19351,8 +19308,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -19371,8 +19327,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -19392,8 +19347,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -19471,15 +19425,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     }
     cx->output_held = true;
     return r;
-}
-
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
 }
 
 /* ---- failure ---- */
@@ -19624,17 +19569,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19651,26 +19591,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -19807,35 +19756,28 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        TCALL_REFUSE_(&review, !hook->run,
+                      "run is missing: name the function to call");
+        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      "its stage is none of TCALL_STAGES");
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -20028,12 +19970,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20127,16 +20065,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -20145,38 +20084,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -20185,10 +20097,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20315,7 +20234,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -20351,7 +20270,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20380,7 +20299,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -20449,12 +20368,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -20495,12 +20418,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -20537,7 +20462,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);
@@ -20657,52 +20581,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -20737,6 +20692,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -20744,79 +20701,24 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -20917,17 +20819,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -21023,18 +20922,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -21058,10 +20954,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -21080,6 +20974,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21332,51 +21261,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -21425,28 +21315,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -21489,7 +21361,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -21675,16 +21547,8 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema.text ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -21694,34 +21558,6 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -21798,32 +21634,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -21836,22 +21668,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -21867,114 +21704,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -21991,34 +21818,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -22035,179 +21862,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -22216,20 +22024,19 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
-        return false;
-    tcall_strict_tool_(tool, budget->mode, out);
-    return true;
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
 }
-
-#endif /* TOOLCALL_NO_STRICT */
 
 /* ==========================================================================
  * >>provider
@@ -22254,13 +22061,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
 {
     if (value && *value)
         tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
@@ -22955,32 +22755,6 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 enum {
@@ -23008,9 +22782,6 @@ tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
@@ -24952,11 +24723,14 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 
 /* Returns what the current word means, or otherwise if it is not listed. */
 static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
+                                     const tcall_words *list, uint8_t otherwise)
 {
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
 }
 
 /* A reason to stop: after some the last call must not run. */
@@ -25231,7 +25005,7 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
                                         const tcall_wire *end, tcall_str name)
 {
-    for (; member != end && member->name; member++)
+    for (; member != end && member->len; member++)
         if (member->len == name.len && *member->name == *name.ptr &&
             memcmp(member->name, name.ptr, name.len) == 0)
             return member;
@@ -25850,23 +25624,23 @@ static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_thought_each_ = {
-    NULL, tcall_openai_thought_, 0, 0, 0};
+static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
+                                                      0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
-                                                   0, 0};
+static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
+                                                   0};
 
 /* Before there were tools there was one call, of a function. */
 static const tcall_wire tcall_openai_message_[] = {
@@ -25899,7 +25673,7 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_openai_members_[] = {
@@ -25912,30 +25686,30 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
+                                                0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
-static const tcall_word tcall_openai_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"eos", TCALL_STOP_END},
-    {"end_turn", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_TOOL_CALLS},
-    {"function_call", TCALL_STOP_TOOL_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_OPENAI_STOPS_(X)                           \
+    X("stop", TCALL_STOP_END)                            \
+    X("eos", TCALL_STOP_END)                             \
+    X("end_turn", TCALL_STOP_END)                        \
+    X("tool_calls", TCALL_STOP_TOOL_CALLS)               \
+    X("function_call", TCALL_STOP_TOOL_CALLS)            \
+    X("length", TCALL_STOP_LENGTH)                       \
+    X("model_length", TCALL_STOP_LENGTH)                 \
+    X("max_tokens", TCALL_STOP_LENGTH)                   \
+    X("max_output_tokens", TCALL_STOP_LENGTH)            \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                   \
+    X("insufficient_system_resource", TCALL_STOP_LENGTH) \
+    X("error", TCALL_STOP_LENGTH)                        \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_openai_stops_, TCALL_OPENAI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
@@ -25981,9 +25755,13 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
+static const char tcall_openai_name_[] = "openai";
+static const char tcall_openai_url_[] = "https://api.openai.com";
+static const char tcall_openai_path_[] = "/v1/chat/completions";
+
+TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
+                                                 tcall_openai_url_,
+                                                 tcall_openai_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -26038,7 +25816,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
-    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
@@ -26053,31 +25831,31 @@ static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_anthropic_answer_ = {
-    NULL, tcall_anthropic_members_, 0, 0, 0};
+static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
+                                                   0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_STOPS_(X)                         \
+    X("end_turn", TCALL_STOP_END)                         \
+    X("stop_sequence", TCALL_STOP_END)                    \
+    X("tool_use", TCALL_STOP_TOOL_CALLS)                  \
+    X("max_tokens", TCALL_STOP_LENGTH)                    \
+    X("model_context_window_exceeded", TCALL_STOP_LENGTH) \
+    X("refusal", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_anthropic_stops_, TCALL_ANTHROPIC_STOPS_)
 
 /* Of blocks, and the events that begin and end a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_start", TCALL_MEANS_RESTART},
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thinking", TCALL_MEANS_REASONING},
-    {"redacted_thinking", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_TYPES_(X)              \
+    X("message_start", TCALL_MEANS_RESTART)    \
+    X("message_stop", TCALL_MEANS_ANSWER_ENDS) \
+    X("tool_use", TCALL_MEANS_CALL)            \
+    X("text", TCALL_MEANS_TEXT)                \
+    X("thinking", TCALL_MEANS_REASONING)       \
+    X("redacted_thinking", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
@@ -26144,10 +25922,14 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_anthropic_name_[] = "anthropic";
+static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
+static const char tcall_anthropic_path_[] = "/v1/messages";
+
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
+    tcall_anthropic_name_,
+    tcall_anthropic_url_,
+    tcall_anthropic_path_,
     NULL,
     "x-api-key",
     "",
@@ -26178,7 +25960,7 @@ static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_ollama_message_[] = {
@@ -26199,20 +25981,19 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
+                                                0};
 
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_STOPS_(X) \
+    X("stop", TCALL_STOP_END)  \
+    X("length", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_ollama_stops_, TCALL_OLLAMA_STOPS_)
 
 /* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_TYPES_(X) X("true", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
@@ -26244,9 +26025,13 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
+static const char tcall_ollama_name_[] = "ollama";
+static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
+static const char tcall_ollama_path_[] = "/api/chat";
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                                 tcall_ollama_url_,
+                                                 tcall_ollama_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
@@ -26275,8 +26060,8 @@ static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_part_each_ = {
-    NULL, tcall_responses_part_, 0, 0, 0};
+static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
+                                                      0, 0, 0};
 
 /* The phase of a text goes back with it. */
 static const tcall_wire tcall_responses_item_[] = {
@@ -26299,7 +26084,7 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_responses_item_each_ = {
-    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
     TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
@@ -26334,47 +26119,47 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_answer_ = {
-    NULL, tcall_responses_members_, 0, 0, 0};
+static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
+                                                   0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_STOPS_(X)             \
+    X("in_progress", TCALL_STOP_UNKNOWN)      \
+    X("queued", TCALL_STOP_UNKNOWN)           \
+    X("completed", TCALL_STOP_END)            \
+    X("incomplete", TCALL_STOP_LENGTH)        \
+    X("cancelled", TCALL_STOP_LENGTH)         \
+    X("max_output_tokens", TCALL_STOP_LENGTH) \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_responses_stops_, TCALL_RESPONSES_STOPS_)
 
 /* Types of items, and of the events of a stream, which never meet. What is not
  * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"computer_call", TCALL_MEANS_UNHANDLED},
-    {"shell_call", TCALL_MEANS_UNHANDLED},
-    {"local_shell_call", TCALL_MEANS_UNHANDLED},
-    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
-    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_TYPES_(X)                                         \
+    X("function_call", TCALL_MEANS_CALL)                                  \
+    X("custom_tool_call", TCALL_MEANS_CALL)                               \
+    X("message", TCALL_MEANS_TEXT)                                        \
+    X("reasoning", TCALL_MEANS_REASONING)                                 \
+    X("computer_call", TCALL_MEANS_UNHANDLED)                             \
+    X("shell_call", TCALL_MEANS_UNHANDLED)                                \
+    X("local_shell_call", TCALL_MEANS_UNHANDLED)                          \
+    X("apply_patch_call", TCALL_MEANS_UNHANDLED)                          \
+    X("mcp_approval_request", TCALL_MEANS_UNHANDLED)                      \
+    X("response.created", TCALL_MEANS_ANSWER_BEGINS)                      \
+    X("response.in_progress", TCALL_MEANS_ANSWER_BEGINS)                  \
+    X("response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS)           \
+    X("response.output_item.done", TCALL_MEANS_ELEMENT_ENDS)              \
+    X("response.output_text.delta", TCALL_MEANS_TEXT)                     \
+    X("response.refusal.delta", TCALL_MEANS_TEXT)                         \
+    X("response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS)    \
+    X("response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS) \
+    X("response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS)     \
+    X("response.completed", TCALL_MEANS_ANSWER_ENDS)                      \
+    X("response.incomplete", TCALL_MEANS_ANSWER_ENDS)                     \
+    X("response.failed", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
@@ -26419,9 +26204,13 @@ static int tcall_responses_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
+static const char tcall_responses_name_[] = "responses";
+static const char tcall_responses_url_[] = "https://api.openai.com";
+static const char tcall_responses_path_[] = "/v1/responses";
+
+TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
+                                                    tcall_responses_url_,
+                                                    tcall_responses_path_,
                                                     NULL,
                                                     "Authorization",
                                                     "Bearer ",
@@ -26460,7 +26249,7 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_gemini_content_[] = {
@@ -26474,7 +26263,7 @@ static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
-    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
@@ -26489,7 +26278,7 @@ static const tcall_wire tcall_gemini_usage_[] = {
 static const tcall_wire tcall_gemini_detail_[] = {
     TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
 
 static const tcall_wire tcall_gemini_fault_[] = {
@@ -26505,32 +26294,32 @@ static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
+                                                0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
+#define TCALL_GEMINI_STOPS_(X)                         \
+    X("STOP", TCALL_STOP_END)                          \
+    X("1", TCALL_STOP_END)                             \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                 \
+    X("2", TCALL_STOP_LENGTH)                          \
+    X("SAFETY", TCALL_STOP_CONTENT_FILTER)             \
+    X("3", TCALL_STOP_CONTENT_FILTER)                  \
+    X("RECITATION", TCALL_STOP_CONTENT_FILTER)         \
+    X("4", TCALL_STOP_CONTENT_FILTER)                  \
+    X("BLOCKLIST", TCALL_STOP_CONTENT_FILTER)          \
+    X("PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER) \
+    X("SPII", TCALL_STOP_CONTENT_FILTER)               \
+    X("IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER)       \
+    X("JAILBREAK", TCALL_STOP_CONTENT_FILTER)          \
+    X("MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER)        \
+    X("LANGUAGE", TCALL_STOP_CONTENT_FILTER)           \
+    X("OTHER", TCALL_STOP_CONTENT_FILTER) /* Google's name of a filter */
+
+TCALL_WORDS(tcall_gemini_stops_, TCALL_GEMINI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
@@ -26592,23 +26381,30 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_answer_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_SIGNATURES,
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    TCALL_TURNS_RESULTS_ALONE};
+static const char tcall_gemini_name_[] = "gemini";
+static const char tcall_gemini_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_gemini_path_[] =
+    "/v1beta/models/{model}:generateContent";
+static const char tcall_gemini_stream_path_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                                 tcall_gemini_url_,
+                                                 tcall_gemini_path_,
+                                                 tcall_gemini_stream_path_,
+                                                 "x-goog-api-key",
+                                                 "",
+                                                 {NULL, NULL},
+                                                 tcall_gemini_write_,
+                                                 &tcall_gemini_answer_,
+                                                 tcall_gemini_stops_,
+                                                 tcall_gemini_types_,
+                                                 TCALL_REASONING_SIGNATURES,
+                                                 TCALL_STRICT_NONE,
+                                                 TCALL_QUIRK_ORDERED,
+                                                 NULL,
+                                                 TCALL_TURNS_RESULTS_ALONE};
 
 /* ==========================================================================
  * >>interactions
@@ -26622,13 +26418,13 @@ static const tcall_wire tcall_interactions_said_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_said_each_ = {
-    NULL, tcall_interactions_said_, 0, 0, 0};
+    tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
-    NULL, tcall_interactions_thought_, 0, 0, 0};
+    tcall_interactions_thought_, "", 0, 0, 0};
 
 /* A step, whole or as it begins. */
 static const tcall_wire tcall_interactions_step_[] = {
@@ -26643,7 +26439,7 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_step_each_ = {
-    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 /* The content is of a summary. */
 static const tcall_wire tcall_interactions_delta_[] = {
@@ -26669,7 +26465,7 @@ static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
-    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
 
 /* The interaction of a stream's event is as the whole one. */
 static const tcall_wire tcall_interactions_members_[] = {
@@ -26687,34 +26483,34 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_answer_ = {
-    NULL, tcall_interactions_members_, 0, 0, 0};
+    tcall_interactions_members_, "", 0, 0, 0};
 
-static const tcall_word tcall_interactions_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"requires_action", TCALL_STOP_TOOL_CALLS},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"budget_exceeded", TCALL_STOP_LENGTH},
-    {"requires_continuation", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_STOPS_(X)              \
+    X("in_progress", TCALL_STOP_UNKNOWN)          \
+    X("queued", TCALL_STOP_UNKNOWN)               \
+    X("completed", TCALL_STOP_END)                \
+    X("requires_action", TCALL_STOP_TOOL_CALLS)   \
+    X("incomplete", TCALL_STOP_LENGTH)            \
+    X("budget_exceeded", TCALL_STOP_LENGTH)       \
+    X("requires_continuation", TCALL_STOP_LENGTH) \
+    X("cancelled", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 
 /* Of the events that begin and end a stream, of steps, and of pieces of them.
  * What is not here is done by Google itself. */
-static const tcall_word tcall_interactions_types_[] = {
-    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"function_call", TCALL_MEANS_CALL},
-    {"model_output", TCALL_MEANS_TEXT},
-    {"thought", TCALL_MEANS_REASONING},
-    {"arguments_delta", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thought_summary", TCALL_MEANS_REASONING},
-    {"thought_signature", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_TYPES_(X)                    \
+    X("interaction.created", TCALL_MEANS_ANSWER_BEGINS) \
+    X("interaction.completed", TCALL_MEANS_ANSWER_ENDS) \
+    X("function_call", TCALL_MEANS_CALL)                \
+    X("model_output", TCALL_MEANS_TEXT)                 \
+    X("thought", TCALL_MEANS_REASONING)                 \
+    X("arguments_delta", TCALL_MEANS_CALL)              \
+    X("text", TCALL_MEANS_TEXT)                         \
+    X("thought_summary", TCALL_MEANS_REASONING)         \
+    X("thought_signature", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
 TCALL_FORMS_(tcall_interactions_forms_,
@@ -26776,10 +26572,15 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_interactions_name_[] = "interactions";
+static const char tcall_interactions_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_interactions_path_[] = "/v1beta/interactions";
+
 TCALL_DATA_ const tcall_provider tcall_interactions = {
-    "interactions",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/interactions",
+    tcall_interactions_name_,
+    tcall_interactions_url_,
+    tcall_interactions_path_,
     NULL,
     "x-goog-api-key",
     "",
@@ -27019,7 +26820,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -27029,8 +26831,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -27051,8 +26852,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -27069,7 +26871,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);
@@ -27089,10 +26891,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
@@ -27217,6 +27015,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);
@@ -27380,7 +27180,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -27724,7 +27524,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -27870,7 +27670,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -27937,12 +27737,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -27971,11 +27772,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);
@@ -29272,7 +29073,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -29324,19 +29125,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -29430,7 +29235,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -29573,7 +29378,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -29667,10 +29473,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -29681,10 +29499,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -29696,7 +29510,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -29815,6 +29629,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -29828,6 +29644,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -29892,30 +29710,113 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = &way;
+    mcp->desc.tool_count = 0;
+    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    if (error == TCALL_OK)
+        tcall_mcp_refresh_(mcp);
+    return error < 0 ? error : tcall_mcp_start_(mcp);
 }
 
 #ifdef __cplusplus

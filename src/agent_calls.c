@@ -135,7 +135,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -479,7 +479,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }

@@ -15,10 +15,6 @@
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
 #ifdef TOOLCALL_NO_STREAM
     if (desc->stream)
         return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
@@ -143,6 +139,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);

@@ -144,7 +144,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -211,12 +211,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -245,11 +246,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);

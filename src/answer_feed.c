@@ -57,11 +57,14 @@ static void tcall_reader_element_end_(tcall_reader *reader)
 
 /* Returns what the current word means, or otherwise if it is not listed. */
 static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
+                                     const tcall_words *list, uint8_t otherwise)
 {
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
 }
 
 /* A reason to stop: after some the last call must not run. */
@@ -336,7 +339,7 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
                                         const tcall_wire *end, tcall_str name)
 {
-    for (; member != end && member->name; member++)
+    for (; member != end && member->len; member++)
         if (member->len == name.len && *member->name == *name.ptr &&
             memcmp(member->name, name.ptr, name.len) == 0)
             return member;

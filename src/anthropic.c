@@ -42,7 +42,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
-    NULL, tcall_anthropic_block_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
@@ -57,31 +57,31 @@ static const tcall_wire tcall_anthropic_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_anthropic_answer_ = {
-    NULL, tcall_anthropic_members_, 0, 0, 0};
+static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
+                                                   0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_STOPS_(X)                         \
+    X("end_turn", TCALL_STOP_END)                         \
+    X("stop_sequence", TCALL_STOP_END)                    \
+    X("tool_use", TCALL_STOP_TOOL_CALLS)                  \
+    X("max_tokens", TCALL_STOP_LENGTH)                    \
+    X("model_context_window_exceeded", TCALL_STOP_LENGTH) \
+    X("refusal", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_anthropic_stops_, TCALL_ANTHROPIC_STOPS_)
 
 /* Of blocks, and the events that begin and end a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_start", TCALL_MEANS_RESTART},
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thinking", TCALL_MEANS_REASONING},
-    {"redacted_thinking", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_TYPES_(X)              \
+    X("message_start", TCALL_MEANS_RESTART)    \
+    X("message_stop", TCALL_MEANS_ANSWER_ENDS) \
+    X("tool_use", TCALL_MEANS_CALL)            \
+    X("text", TCALL_MEANS_TEXT)                \
+    X("thinking", TCALL_MEANS_REASONING)       \
+    X("redacted_thinking", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
@@ -148,10 +148,14 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_anthropic_name_[] = "anthropic";
+static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
+static const char tcall_anthropic_path_[] = "/v1/messages";
+
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
+    tcall_anthropic_name_,
+    tcall_anthropic_url_,
+    tcall_anthropic_path_,
     NULL,
     "x-api-key",
     "",

@@ -212,7 +212,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -223,7 +222,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -407,13 +405,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0

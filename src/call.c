@@ -14,9 +14,11 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -24,8 +26,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -184,6 +190,26 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
     return r;
 }
 
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
+}
+
 /* What the arguments may be, and where they go. */
 static int tcall_arguments_target_(tcall *tc, tcall_call *call,
                                    tcall_machine_desc *desc)
@@ -191,7 +217,7 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
@@ -225,14 +251,13 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     if (!call->coercions || machine->error)
         return TCALL_OK;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
 }
 
-/* Reads the arguments: strictly, and once more as they were meant if that is
- * allowed and helps. */
+/* Reads the arguments, as they were meant if that is allowed. */
 TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
 {
     tcall_machine machine;
@@ -241,8 +266,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -352,7 +377,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -434,7 +459,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -497,12 +522,4 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }

@@ -182,6 +182,15 @@ struct tcall_call {
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
 
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
+};
+
 /* Takes a call (the first members set, the rest zero) through parse and
  * validate. Returns call->error, or TCALL_E_AGAIN where desc.repair did: call
  * it again, or tcall_invoke, which goes on with the repair. What it needs is

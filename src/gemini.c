@@ -26,7 +26,7 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_part_each_ = {NULL, tcall_gemini_part_, 0,
+static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_gemini_content_[] = {
@@ -40,7 +40,7 @@ static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
-    NULL, tcall_gemini_candidate_, 0, TCALL_FIELD_CHOICE, 0};
+    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
@@ -55,7 +55,7 @@ static const tcall_wire tcall_gemini_usage_[] = {
 static const tcall_wire tcall_gemini_detail_[] = {
     TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_detail_each_ = {NULL, tcall_gemini_detail_,
+static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
 
 static const tcall_wire tcall_gemini_fault_[] = {
@@ -71,32 +71,32 @@ static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_gemini_answer_ = {NULL, tcall_gemini_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
+                                                0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
+#define TCALL_GEMINI_STOPS_(X)                         \
+    X("STOP", TCALL_STOP_END)                          \
+    X("1", TCALL_STOP_END)                             \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                 \
+    X("2", TCALL_STOP_LENGTH)                          \
+    X("SAFETY", TCALL_STOP_CONTENT_FILTER)             \
+    X("3", TCALL_STOP_CONTENT_FILTER)                  \
+    X("RECITATION", TCALL_STOP_CONTENT_FILTER)         \
+    X("4", TCALL_STOP_CONTENT_FILTER)                  \
+    X("BLOCKLIST", TCALL_STOP_CONTENT_FILTER)          \
+    X("PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER) \
+    X("SPII", TCALL_STOP_CONTENT_FILTER)               \
+    X("IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER)       \
+    X("JAILBREAK", TCALL_STOP_CONTENT_FILTER)          \
+    X("MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER)        \
+    X("LANGUAGE", TCALL_STOP_CONTENT_FILTER)           \
+    X("OTHER", TCALL_STOP_CONTENT_FILTER) /* Google's name of a filter */
+
+TCALL_WORDS(tcall_gemini_stops_, TCALL_GEMINI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
@@ -158,20 +158,27 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_answer_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_SIGNATURES,
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    TCALL_TURNS_RESULTS_ALONE};
+static const char tcall_gemini_name_[] = "gemini";
+static const char tcall_gemini_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_gemini_path_[] =
+    "/v1beta/models/{model}:generateContent";
+static const char tcall_gemini_stream_path_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                                 tcall_gemini_url_,
+                                                 tcall_gemini_path_,
+                                                 tcall_gemini_stream_path_,
+                                                 "x-goog-api-key",
+                                                 "",
+                                                 {NULL, NULL},
+                                                 tcall_gemini_write_,
+                                                 &tcall_gemini_answer_,
+                                                 tcall_gemini_stops_,
+                                                 tcall_gemini_types_,
+                                                 TCALL_REASONING_SIGNATURES,
+                                                 TCALL_STRICT_NONE,
+                                                 TCALL_QUIRK_ORDERED,
+                                                 NULL,
+                                                 TCALL_TURNS_RESULTS_ALONE};

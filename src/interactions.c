@@ -14,13 +14,13 @@ static const tcall_wire tcall_interactions_said_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_said_each_ = {
-    NULL, tcall_interactions_said_, 0, 0, 0};
+    tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
-    NULL, tcall_interactions_thought_, 0, 0, 0};
+    tcall_interactions_thought_, "", 0, 0, 0};
 
 /* A step, whole or as it begins. */
 static const tcall_wire tcall_interactions_step_[] = {
@@ -35,7 +35,7 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_step_each_ = {
-    NULL, tcall_interactions_step_, 0, TCALL_FIELD_ELEMENT, 0};
+    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
 
 /* The content is of a summary. */
 static const tcall_wire tcall_interactions_delta_[] = {
@@ -61,7 +61,7 @@ static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
-    NULL, tcall_interactions_one_fault_, 0, TCALL_FIELD_ERROR, 0};
+    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
 
 /* The interaction of a stream's event is as the whole one. */
 static const tcall_wire tcall_interactions_members_[] = {
@@ -79,34 +79,34 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_interactions_answer_ = {
-    NULL, tcall_interactions_members_, 0, 0, 0};
+    tcall_interactions_members_, "", 0, 0, 0};
 
-static const tcall_word tcall_interactions_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"requires_action", TCALL_STOP_TOOL_CALLS},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"budget_exceeded", TCALL_STOP_LENGTH},
-    {"requires_continuation", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_STOPS_(X)              \
+    X("in_progress", TCALL_STOP_UNKNOWN)          \
+    X("queued", TCALL_STOP_UNKNOWN)               \
+    X("completed", TCALL_STOP_END)                \
+    X("requires_action", TCALL_STOP_TOOL_CALLS)   \
+    X("incomplete", TCALL_STOP_LENGTH)            \
+    X("budget_exceeded", TCALL_STOP_LENGTH)       \
+    X("requires_continuation", TCALL_STOP_LENGTH) \
+    X("cancelled", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 
 /* Of the events that begin and end a stream, of steps, and of pieces of them.
  * What is not here is done by Google itself. */
-static const tcall_word tcall_interactions_types_[] = {
-    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"function_call", TCALL_MEANS_CALL},
-    {"model_output", TCALL_MEANS_TEXT},
-    {"thought", TCALL_MEANS_REASONING},
-    {"arguments_delta", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thought_summary", TCALL_MEANS_REASONING},
-    {"thought_signature", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_TYPES_(X)                    \
+    X("interaction.created", TCALL_MEANS_ANSWER_BEGINS) \
+    X("interaction.completed", TCALL_MEANS_ANSWER_ENDS) \
+    X("function_call", TCALL_MEANS_CALL)                \
+    X("model_output", TCALL_MEANS_TEXT)                 \
+    X("thought", TCALL_MEANS_REASONING)                 \
+    X("arguments_delta", TCALL_MEANS_CALL)              \
+    X("text", TCALL_MEANS_TEXT)                         \
+    X("thought_summary", TCALL_MEANS_REASONING)         \
+    X("thought_signature", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
 TCALL_FORMS_(tcall_interactions_forms_,
@@ -168,10 +168,15 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_interactions_name_[] = "interactions";
+static const char tcall_interactions_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_interactions_path_[] = "/v1beta/interactions";
+
 TCALL_DATA_ const tcall_provider tcall_interactions = {
-    "interactions",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/interactions",
+    tcall_interactions_name_,
+    tcall_interactions_url_,
+    tcall_interactions_path_,
     NULL,
     "x-goog-api-key",
     "",

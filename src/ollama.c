@@ -17,7 +17,7 @@ static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_call_each_ = {NULL, tcall_ollama_call_, 0,
+static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 static const tcall_wire tcall_ollama_message_[] = {
@@ -38,20 +38,19 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_ollama_answer_ = {NULL, tcall_ollama_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
+                                                0};
 
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_STOPS_(X) \
+    X("stop", TCALL_STOP_END)  \
+    X("length", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_ollama_stops_, TCALL_OLLAMA_STOPS_)
 
 /* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_TYPES_(X) X("true", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
@@ -83,9 +82,13 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
+static const char tcall_ollama_name_[] = "ollama";
+static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
+static const char tcall_ollama_path_[] = "/api/chat";
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                                 tcall_ollama_url_,
+                                                 tcall_ollama_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",

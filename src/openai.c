@@ -36,23 +36,23 @@ static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_call_each_ = {NULL, tcall_openai_call_, 0,
+static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
     TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_thought_each_ = {
-    NULL, tcall_openai_thought_, 0, 0, 0};
+static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
+                                                      0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_part_each_ = {NULL, tcall_openai_part_, 0,
-                                                   0, 0};
+static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
+                                                   0};
 
 /* Before there were tools there was one call, of a function. */
 static const tcall_wire tcall_openai_message_[] = {
@@ -85,7 +85,7 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_choice_each_ = {NULL, tcall_openai_choice_,
+static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_openai_members_[] = {
@@ -98,30 +98,30 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_openai_answer_ = {NULL, tcall_openai_members_, 0,
-                                                0, 0};
+static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
+                                                0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
-static const tcall_word tcall_openai_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"eos", TCALL_STOP_END},
-    {"end_turn", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_TOOL_CALLS},
-    {"function_call", TCALL_STOP_TOOL_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_OPENAI_STOPS_(X)                           \
+    X("stop", TCALL_STOP_END)                            \
+    X("eos", TCALL_STOP_END)                             \
+    X("end_turn", TCALL_STOP_END)                        \
+    X("tool_calls", TCALL_STOP_TOOL_CALLS)               \
+    X("function_call", TCALL_STOP_TOOL_CALLS)            \
+    X("length", TCALL_STOP_LENGTH)                       \
+    X("model_length", TCALL_STOP_LENGTH)                 \
+    X("max_tokens", TCALL_STOP_LENGTH)                   \
+    X("max_output_tokens", TCALL_STOP_LENGTH)            \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                   \
+    X("insufficient_system_resource", TCALL_STOP_LENGTH) \
+    X("error", TCALL_STOP_LENGTH)                        \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_openai_stops_, TCALL_OPENAI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
@@ -167,9 +167,13 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
+static const char tcall_openai_name_[] = "openai";
+static const char tcall_openai_url_[] = "https://api.openai.com";
+static const char tcall_openai_path_[] = "/v1/chat/completions";
+
+TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
+                                                 tcall_openai_url_,
+                                                 tcall_openai_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",

@@ -116,9 +116,9 @@ enum {
  * with TCALL_WIRE_END; in the order in which they mostly come they are found
  * first. */
 typedef struct tcall_wire {
-    const char *name;
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
     uint8_t len;   /* of the name */
     uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
     uint8_t flags; /* TCALL_WIRE_... */
@@ -135,9 +135,9 @@ enum {
 /* clang-format off */
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
-    {name, members, sizeof name - 1, field, flags}
+    {members, name, sizeof name - 1, field, flags}
 /* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, NULL, 0, 0, 0}
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -158,11 +158,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -224,9 +233,9 @@ struct tcall_provider {
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
     const tcall_wire *answer; /* the members of an answer that matter */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */

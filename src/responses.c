@@ -14,8 +14,8 @@ static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_part_each_ = {
-    NULL, tcall_responses_part_, 0, 0, 0};
+static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
+                                                      0, 0, 0};
 
 /* The phase of a text goes back with it. */
 static const tcall_wire tcall_responses_item_[] = {
@@ -38,7 +38,7 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE_END};
 
 static const tcall_wire tcall_responses_item_each_ = {
-    NULL, tcall_responses_whole_item_, 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
     TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
@@ -73,47 +73,47 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE_END};
 
-static const tcall_wire tcall_responses_answer_ = {
-    NULL, tcall_responses_members_, 0, 0, 0};
+static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
+                                                   0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_STOPS_(X)             \
+    X("in_progress", TCALL_STOP_UNKNOWN)      \
+    X("queued", TCALL_STOP_UNKNOWN)           \
+    X("completed", TCALL_STOP_END)            \
+    X("incomplete", TCALL_STOP_LENGTH)        \
+    X("cancelled", TCALL_STOP_LENGTH)         \
+    X("max_output_tokens", TCALL_STOP_LENGTH) \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_responses_stops_, TCALL_RESPONSES_STOPS_)
 
 /* Types of items, and of the events of a stream, which never meet. What is not
  * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"computer_call", TCALL_MEANS_UNHANDLED},
-    {"shell_call", TCALL_MEANS_UNHANDLED},
-    {"local_shell_call", TCALL_MEANS_UNHANDLED},
-    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
-    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_TYPES_(X)                                         \
+    X("function_call", TCALL_MEANS_CALL)                                  \
+    X("custom_tool_call", TCALL_MEANS_CALL)                               \
+    X("message", TCALL_MEANS_TEXT)                                        \
+    X("reasoning", TCALL_MEANS_REASONING)                                 \
+    X("computer_call", TCALL_MEANS_UNHANDLED)                             \
+    X("shell_call", TCALL_MEANS_UNHANDLED)                                \
+    X("local_shell_call", TCALL_MEANS_UNHANDLED)                          \
+    X("apply_patch_call", TCALL_MEANS_UNHANDLED)                          \
+    X("mcp_approval_request", TCALL_MEANS_UNHANDLED)                      \
+    X("response.created", TCALL_MEANS_ANSWER_BEGINS)                      \
+    X("response.in_progress", TCALL_MEANS_ANSWER_BEGINS)                  \
+    X("response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS)           \
+    X("response.output_item.done", TCALL_MEANS_ELEMENT_ENDS)              \
+    X("response.output_text.delta", TCALL_MEANS_TEXT)                     \
+    X("response.refusal.delta", TCALL_MEANS_TEXT)                         \
+    X("response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS)    \
+    X("response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS) \
+    X("response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS)     \
+    X("response.completed", TCALL_MEANS_ANSWER_ENDS)                      \
+    X("response.incomplete", TCALL_MEANS_ANSWER_ENDS)                     \
+    X("response.failed", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
@@ -158,9 +158,13 @@ static int tcall_responses_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
+static const char tcall_responses_name_[] = "responses";
+static const char tcall_responses_url_[] = "https://api.openai.com";
+static const char tcall_responses_path_[] = "/v1/responses";
+
+TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
+                                                    tcall_responses_url_,
+                                                    tcall_responses_path_,
                                                     NULL,
                                                     "Authorization",
                                                     "Bearer ",

@@ -288,6 +288,16 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
 /* Who calls hooks: &tcall_stages. */
 typedef struct tcall_stages_ {
     /* private */
@@ -310,8 +320,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);

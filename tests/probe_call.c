@@ -84,6 +84,7 @@ int probe_call(const char *path, FILE *in, FILE *out)
     tcall_writer_init(&faults, report, sizeof report);
     memset(&desc, 0, sizeof desc);
     desc.block = malloc(size);
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = count;

@@ -446,7 +446,7 @@ static void read_descs(conversation *c, tcall_json in)
     desc->block = malloc(desc->block_size);
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
     desc->roles = roles(c, tcall_json_get(in, "roles"));
-    desc->strict_json = desc->strict_types = strict;
+    desc->lenient = strict ? NULL : &tcall_lenient;
     desc->approve = c->approve.at ? approve : NULL;
     desc->repair = c->repair.at ? repair : NULL;
     desc->on_event = on_event;
@@ -699,8 +699,10 @@ static void converse(tcall_json in, FILE *out)
     read_descs(&c, in);
     opts.max = (uint8_t)pick;
     opts.allow_unsafe = true;
-    if (pick > 0)
+    if (pick > 0) {
+        c.agent_desc.pick = tcall_pick;
         c.agent_desc.pick_opts = &opts;
+    }
     ready = start(&c);
     t = tcall_json_first(tcall_json_get(in, "turns"));
     for (; t.at; t = tcall_json_next(t))

@@ -171,6 +171,7 @@ static inline void prepare(void)
     tools[0].permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 1;

@@ -155,6 +155,7 @@ static int begin(tcall *tc, tcall_agent *a, script *s,
     set_tools();
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     d.tools = tools;
     d.tool_count = 1;
@@ -393,6 +394,7 @@ static void test_added(void)
     ad = a.desc;
     tools[0].name = "first";
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = NULL;
     d.tool_count = 0;

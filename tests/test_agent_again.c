@@ -78,9 +78,7 @@ static void set_tools(tcall_tool *tools)
                     "\"integer\",\"minimum\":0,\"maximum\":100}},"
                     "\"additionalProperties\":false}"
                   : "{}");
-#ifndef TOOLCALL_NO_STRICT
         tools[i].strict = i % 2 != 0;
-#endif
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }
@@ -103,6 +101,7 @@ static size_t talk(net *n, const tcall_provider *provider,
     set_tools(tools);
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = TOOLS;

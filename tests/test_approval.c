@@ -146,6 +146,7 @@ static void restart(const char *const *answers, int parallel)
     memset(block, 0, sizeof block);
     memset(&server, 0, sizeof server);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

@@ -79,6 +79,7 @@ static void begin(const char *repaired, const char *arguments)
     tcall_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = block_size;
     desc.tools = tools;
     desc.tool_count = 1;

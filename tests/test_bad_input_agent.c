@@ -1,4 +1,4 @@
-/* Needs: AGENT, PICK. */
+/* Needs: AGENT. */
 /* An agent whose start was refused, or never tried: it says why, and every
  * entry answers an error. */
 #include "toolcall.h"
@@ -59,6 +59,7 @@ static void complete(tcall *tc, tcall_agent_desc *desc)
     tool.permissions = TCALL_READ;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &tool;
     d.tool_count = 1;
@@ -321,6 +322,7 @@ static void test_failed_registry(void)
     wrong.name = "no good name";
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &wrong;
     d.tool_count = 1;

@@ -32,6 +32,7 @@ static void prepare(void)
     tool.permissions = TCALL_WRITE;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;
@@ -203,6 +204,7 @@ static void test_unusable(void)
     CHECK(start(&tc) == TCALL_E_TOOL);
     answers_errors(&tc, TCALL_E_TOOL);
     prepare();
+    desc.lenient = &tcall_lenient;
     desc.block_size = 16;
     CHECK(start(&tc) == TCALL_E_MEMORY && tc.block.need > tc.block.size);
     answers_errors(&tc, TCALL_E_MEMORY);

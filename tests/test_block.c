@@ -343,6 +343,7 @@ static tcall_agent_desc agent_desc(void)
     desc.stream = has(STREAM);
     desc.parallel = now_runs->parallel;
     desc.allow_repeat = true; /* calls of an answer are the same */
+    desc.pick = has(PICK) ? tcall_pick : NULL;
     desc.pick_opts = has(PICK) ? &opts : NULL;
     desc.transport.open = net_open;
     desc.transport.write = net_write;
@@ -457,6 +458,7 @@ static outcome run(size_t size)
     round_at = retried = 0;
     describe(&d);
     d.block = page_end - size;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     did.error = tcall_init(&tc, &d);
     if (did.error == TCALL_OK) {

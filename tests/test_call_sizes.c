@@ -192,6 +192,7 @@ static int lived(const struct row *row, char *block, size_t size)
     tools[0].permissions = tools[1].permissions = tools[2].permissions =
         TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     changed = row->changed;
     secret = row->secret;

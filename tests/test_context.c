@@ -514,6 +514,7 @@ static int takes_all(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 static void test_no_memory(void)
 {
     prepare();
+    desc.lenient = &tcall_lenient;
     desc.block_size = 4096;
     desc.hooks = NULL;
     desc.hook_count = 0;
@@ -887,6 +888,7 @@ static void test_sizes(void)
         int r;
         prepare();
         desc.block = exact;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         memset(exact + size, 0x5A, 16);
         hooks[TCALL_WILL_NORMALIZE_INPUT].run = change;

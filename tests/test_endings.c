@@ -84,6 +84,7 @@ static int turn(const tcall_provider *provider, const char *const *script,
     tools[0].run = run;
     tools[0].permissions = TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 1;

@@ -174,6 +174,7 @@ static void keep(void)
         return;
     memset(&plain, 0, sizeof plain);
     plain.block = other_block;
+    plain.lenient = &tcall_lenient;
     plain.block_size = sizeof other_block;
     plain.tools = first.tools;
     plain.tool_count = first.tool_count;
@@ -778,6 +779,7 @@ static int begin_life(void)
         d.row_count = TCALL_ARRAY_LEN(room);
     }
     d.block = page_end - size;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     d.tools = picks ? many : tools;
     d.tool_count = picks ? TCALL_ARRAY_LEN(many) : TCALL_ARRAY_LEN(tools);
@@ -805,6 +807,7 @@ static int begin_life(void)
     memset(&opts, 0, sizeof opts);
     opts.max = (uint8_t)chance(4);
     opts.allow_unsafe = once_in(2);
+    desc.pick = picks ? tcall_pick : NULL;
     desc.pick_opts = picks ? &opts : NULL;
     desc.parallel = (int)chance(4);
     desc.max_rounds = (int)chance(6);

@@ -68,6 +68,7 @@ static void start(const tcall_hook *hooks, size_t n, unsigned permission)
     }
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 2;
@@ -1011,6 +1012,7 @@ static int lifecycle(char *memory, size_t size)
         tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"s\"]}");
     tools[1].run = echo;
     desc.block = memory;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.on_event = balance;
     starts = stops = asked = given = 0;

@@ -83,6 +83,7 @@ static void start(const tcall_provider *provider, int parallel)
     }
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;

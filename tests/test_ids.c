@@ -412,6 +412,7 @@ static void start(size_t size)
     tools[0].permissions = TCALL_WRITE;
     tools[0].confirm = true;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = 1;

@@ -48,6 +48,7 @@ static int try_start(const tcall_provider *provider, tcall_transport transport)
     tool.permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
     desc.block = m.block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = block_size;
     desc.tools = &tool;
     desc.tool_count = 1;

@@ -50,6 +50,7 @@ static void prepare(void)
         tools[i].permissions = i ? TCALL_READ : TCALL_ACTUATE;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = TOOLS;
@@ -408,6 +409,7 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     tools[0].run = fire_inside;
     tools[0].confirm = true;
     agent_desc.parallel = parallel;
+    agent_desc.pick = tcall_pick;
     agent_desc.pick_opts = &opts;
     agent_desc.transport.open = open_inside;
     agent_desc.transport.write = write_inside;

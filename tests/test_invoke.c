@@ -136,6 +136,7 @@ static int start(tcall *tc, tcall_desc *desc)
     memset(events, 0, sizeof events);
     if (!desc->block) {
         desc->block = block;
+        desc->lenient = &tcall_lenient;
         desc->block_size = sizeof block;
     }
     if (!desc->tools) {
@@ -274,9 +275,8 @@ static void test_arguments(void)
     }
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
-    desc.strict_types = true;
-    desc.strict_json = true;
     CHECK(start(&tc, &desc) == TCALL_OK);
+    tc.desc.lenient = NULL;
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":\"true\"}") ==
           TCALL_E_INVALID);
     CHECK(call_tool(&tc, &call, "set_led", "{'on':true}") < 0);
@@ -786,6 +786,7 @@ static void test_block_sweep(void)
         memset(&desc, 0, sizeof desc);
         desc.allow = TCALL_WRITE;
         desc.block = exact;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         r = start(&tc, &desc);
         if (r == TCALL_OK) {

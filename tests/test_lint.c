@@ -239,6 +239,7 @@ static void test_as_init(void)
         two[1].safe = i % 17 ? 0 : 9;
         memset(&desc, 0, sizeof desc);
         desc.block = block;
+        desc.lenient = &tcall_lenient;
         desc.block_size = sizeof block;
         desc.tools = two;
         desc.tool_count = 2;

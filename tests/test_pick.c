@@ -1,9 +1,10 @@
-/* Needs: AGENT, PICK, SYNONYMS. */
+/* Needs: AGENT. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
 #include "../src/pick.c"
+#include "../src/synonyms.c"
 #include "../src/schemas.c"
 #endif
 
@@ -91,7 +92,8 @@ static bool is(const char *a, const char *b)
 
 static void test_ranking(void)
 {
-    static const tcall_pick_opts all = {.allow_unsafe = true, .max = 1};
+    static const tcall_pick_opts all = {
+        .allow_unsafe = true, .max = 1, .synonyms = tcall_synonyms};
     start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
     CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));

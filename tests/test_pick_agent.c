@@ -1,4 +1,4 @@
-/* Needs: PICK, AGENT, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Picking in the turn of an agent: what it sends is counted, what it is
  * answered is always the same. */
 #ifdef TEST_LINKED
@@ -29,6 +29,7 @@ static void start(const tcall_tool *table, size_t count)
 {
     tcall_desc d = {0};
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = table;
     d.tool_count = count;
@@ -125,6 +126,7 @@ static void test_agent(void)
 
     start(many, 24);
     tc.desc.on_event = on_event;
+    d.pick = tcall_pick;
     d.pick_opts = &opts;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "hmm?") == 0);

@@ -153,6 +153,7 @@ static int turn(const tport_desc *d, uint16_t number, int *error)
     tool.run = blink;
     tool.permissions = TCALL_READ;
     td.block = block;
+    td.lenient = &tcall_lenient;
     td.block_size = sizeof block;
     td.tools = &tool;
     td.tool_count = 1;

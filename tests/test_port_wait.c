@@ -173,6 +173,7 @@ static bool setup(bool secure, uint32_t max_ms)
     memset(&a, 0, sizeof a);
     memset(&p, 0, sizeof p);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

@@ -97,6 +97,7 @@ static void prepare(void)
         tools[i].permissions = i ? TCALL_READ : TCALL_ACTUATE;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 2;

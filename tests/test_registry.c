@@ -60,6 +60,7 @@ static int begin(bool lazy, size_t row_count)
     fixed[1].permissions = TCALL_WRITE;
     tcall_writer_init(&faults, report, sizeof report);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = fixed;
     d.tool_count = 2;
@@ -246,6 +247,7 @@ static void test_sizes(void)
         d = tc.desc;
         d.tool_count = 2;
         d.block = aligned;
+        d.lenient = &tcall_lenient;
         d.block_size = size;
         memset(aligned + size, 0x5A, 64);
         if (tcall_init(&tc, &d) == TCALL_OK && add("third") == 2)
@@ -289,6 +291,7 @@ static void test_provided(void)
     theirs[0] = made("look");
     theirs[1] = made("listen");
     d.block = other_block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof other_block;
     d.tools = theirs;
     d.tool_count = 2;

@@ -84,6 +84,7 @@ static void begin(const tcall_provider *provider, size_t size)
     tools[0].run = run;
     tools[0].permissions = TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = 1;
@@ -384,6 +385,7 @@ static void test_blocks(void)
         tcall_desc desc;
         memset(&desc, 0, sizeof desc);
         desc.block = block;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         if (tcall_init(&tc, &desc) < 0)
             continue;

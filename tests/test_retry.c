@@ -163,6 +163,7 @@ static void begin(const exchange *plan, bool stream)
     tools[0].permissions = TCALL_WRITE;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

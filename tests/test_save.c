@@ -48,6 +48,7 @@ static void start(machine *m, size_t size)
     tool.confirm = true;
     memset(&desc, 0, sizeof desc);
     desc.block = m->block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = &tool;
     desc.tool_count = 1;

@@ -71,6 +71,7 @@ static char out_text[2000];
 static int start(tcall *tc, tcall_desc *desc)
 {
     desc->block = block;
+    desc->lenient = &tcall_lenient;
     desc->block_size = sizeof block;
     desc->tools = tools;
     desc->tool_count = 2;
@@ -163,8 +164,8 @@ static void test_faults(void)
     answer(&tc, "weather", "{\"unit\":null,\"city\":\"X\"}");
     CHECK(says("\"keyword\":\"type\""));
     CHECK(runs == 0);
-    desc.strict_types = true;
     CHECK(start(&tc, &desc) == TCALL_OK);
+    tc.desc.lenient = &tcall_lenient_text;
     answer(&tc, "weather",
            "{\"unit\":\"kelvin\",\"city\":\"X\",\"days\":\"5\"}");
     CHECK(says("/days") && runs == 0);
@@ -354,6 +355,7 @@ static void test_memory(void)
         int r;
         memset(&desc, 0, sizeof desc);
         desc.block = small;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         desc.rows = rows;
         desc.row_count = 2;
@@ -484,24 +486,18 @@ static void test_requests(void)
     CHECK(asks(&tcall_responses, "\"parameters\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_anthropic, "\"input_schema\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":" WEATHER_SCHEMA));
-#ifndef TOOLCALL_NO_STRICT /* rewritten */
     CHECK(asks(&tcall_ollama, "\"required\":[\"city\",\"unit\"]}"));
-#endif
-#ifndef TOOLCALL_NO_STRICT
     tools[0].strict = true;
     CHECK(asks(&tcall_openai,
                "\"parameters\":" WEATHER_STRICT ",\"strict\":true"));
     CHECK(asks(&tcall_anthropic, "\"strict\":true"));
     CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
                "false}"));
-#endif
     tools[0].provider_schema =
         tcall_schema_text_of("{\"type\":\"object\",\"properties\":{}}");
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","
                               "\"properties\":{}}"));
 }
-
-#ifndef TOOLCALL_NO_PICK
 
 /* The words of a shape are found as those of a schema are. */
 static void test_pick(void)
@@ -523,8 +519,6 @@ static void test_pick(void)
     }
 }
 
-#endif
-
 int main(void)
 {
     test_calls();
@@ -538,8 +532,6 @@ int main(void)
     test_example();
     test_registry();
     test_requests();
-#ifndef TOOLCALL_NO_PICK
     test_pick();
-#endif
     return check_sum("test_shape_tool");
 }

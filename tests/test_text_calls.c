@@ -394,6 +394,7 @@ static const char *turn(const tcall_provider *p, const char *answer,
     tool.run = run_f;
     tool.permissions = TCALL_READ;
     d.block = memory;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof memory;
     d.tools = &tool;
     d.tool_count = 1;

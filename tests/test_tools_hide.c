@@ -41,6 +41,7 @@ static const char *seen(const char *said)
     tcall_writer out;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

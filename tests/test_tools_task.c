@@ -159,6 +159,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     tcall_writer_init(&faults, report, sizeof report - 1);
     memset(&t, 0, sizeof t);
     t.block = block;
+    t.lenient = &tcall_lenient;
     t.block_size = sizeof block;
     t.tools = rows;
     t.tool_count = 3;

@@ -306,6 +306,7 @@ static int run(tcall_transport transport)
     tool.confirm = true;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &tool;
     d.tool_count = 1;

@@ -52,6 +52,7 @@ static void start(const char *const *answers, const tcall_hook *hooks,
         tools[i].permissions = TCALL_READ;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;

@@ -16,6 +16,7 @@ static tcall_agent_desc start(char *block, size_t size)
     tcall_agent_desc made;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     memset(&made, 0, sizeof made);

@@ -296,6 +296,7 @@ int main(void)
     tcall_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     test_forms();

@@ -119,6 +119,7 @@ static void begin(void)
     tool.run = run;
     tool.permissions = TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

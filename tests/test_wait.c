@@ -114,6 +114,7 @@ static void begin(int again, int parallel)
     world.again = again;
     world.end = 2000;
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

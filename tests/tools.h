@@ -108,6 +108,7 @@ static inline void start_tools(tcall_desc *desc)
     tcall_writer faults;
     tcall_writer_init(&faults, report, sizeof report - 1);
     desc->block = block;
+    desc->lenient = &tcall_lenient;
     desc->block_size = sizeof block;
     desc->approve = approve;
     desc->report = &faults;

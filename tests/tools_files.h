@@ -353,6 +353,7 @@ static inline void start_in(const char *root, bool confirm)
     tcall_writer_init(&faults, report, sizeof report - 1);
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = rows;
     d.tool_count = TOOLS;

@@ -83,6 +83,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
 
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = turn_tools();
     d.tool_count = 1;

@@ -516,7 +516,6 @@ static bool ttool_lint_refuses_(const ttool_lint_ *lint, tcall_json schema,
     tcall_writer_init(&writer, text + writer.fill, cap - writer.fill);
     ttool_lint_write_v_(&writer, tcall_json_get(schema, "default"));
     call.arguments.len = writer.fill;
-    desc.strict_types = true;
     if (!writer.error && ttool_lint_init_(&tc, &desc, &row) == TCALL_OK)
         tcall_hydrate(&tc, &call);
     free(desc.block);

@@ -8,21 +8,20 @@
  */
 
 /* Things that lie behind each other in a compiled schema. */
-typedef enum sort { ROWS, MEMBERS, MATCHES, BRANCHES, NODE, PROGRAM } sort;
+typedef enum sort { ROWS, MEMBERS, MATCHES, PROGRAM } sort;
 static const struct {
     const char *type, *letter;
     size_t size;
 } sorts[] = {{"tcall_row", "r", sizeof(tcall_row)},
              {"tcall_member", "m", sizeof(tcall_member)},
              {"tcall_match", "p", sizeof(tcall_match)},
-             {"const tcall_node *", "b", sizeof(const tcall_node *)},
-             {"tcall_node", "n", sizeof(tcall_node)},
              {"tcall_node_", "x", sizeof(tcall_node_)}};
 
 typedef struct part {
     sort is;
     const void *at;
-    size_t count, slots; /* slots: of the hash table behind members */
+    size_t count;
+    size_t slots, matches; /* behind members: their hash table, or patterns */
 } part;
 
 /* The schema that is written. */
@@ -41,9 +40,10 @@ static const part *part_at(sort is, const void *at)
 }
 
 /* Adds a part, unless it is there or empty. Returns whether it was added. */
-static bool add_part(sort is, const void *at, size_t count, size_t slots)
+static bool add_part(sort is, const void *at, size_t count, size_t slots,
+                     size_t matches)
 {
-    part added = {is, at, count, slots};
+    part added = {is, at, count, slots, matches};
     if (!count || part_at(is, at))
         return false;
     if (nodes.count == nodes.room) {
@@ -57,16 +57,16 @@ static bool add_part(sort is, const void *at, size_t count, size_t slots)
     return true;
 }
 
-/* Returns the part that a node lies in, and its index there; NULL: in none. */
-static const part *part_around(const tcall_node *node, size_t *index)
+/* Returns the part that a member lies in, and its index there; NULL: in none.
+ */
+static const part *part_around(const tcall_member *one, size_t *index)
 {
     for (size_t i = 0; i < nodes.count; i++) {
         const part *in = &nodes.parts[i];
-        size_t size = sorts[in->is].size;
-        uintptr_t off = (uintptr_t)node - (uintptr_t)in->at;
-        *index = off / size;
-        if ((in->is == MEMBERS || in->is == MATCHES || in->is == NODE) &&
-            (uintptr_t)node >= (uintptr_t)in->at && *index < in->count)
+        uintptr_t off = (uintptr_t)one - (uintptr_t)in->at;
+        *index = off / sizeof *one;
+        if (in->is == MEMBERS && (uintptr_t)one >= (uintptr_t)in->at &&
+            *index < in->count)
             return in;
     }
     return NULL;
@@ -74,42 +74,25 @@ static const part *part_around(const tcall_node *node, size_t *index)
 
 static void find_rows(const tcall_row *rows);
 
-static void find_match(const tcall_match *match, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        add_part(PROGRAM, match[i].program, match[i].count, 0);
-        find_rows(match[i].node.rows);
-    }
-}
-
 /* Finds what a row points at. */
 static void find_row(const tcall_row *row)
 {
-    bool table =
-        tcall_keyword_begins_[row->on] == '{' && row->count > TCALL_FEW_;
-    size_t slots = table ? row->count + row->count / 2u : 0;
-    if (row->on == TCALL_ON_PATTERN_) {
-        if (add_part(MATCHES, row->of.match, 1, 0))
-            find_match(row->of.match, 1);
-        return;
-    }
-    switch (tcall_row_has_(row->on)) {
-    case TCALL_HAS_MEMBERS_:
-        add_part(MEMBERS, row->of.members, row->count, slots);
-        break;
-    case TCALL_HAS_MATCHES_:
-        if (add_part(MATCHES, row->of.match, row->count, 0))
-            find_match(row->of.match, row->count);
-        return;
-    case TCALL_HAS_LIST_:
-        add_part(BRANCHES, row->of.nodes, row->count, 0);
-        break;
-    default: break;
-    }
+    bool patterns = row->on == TCALL_ON_PATTERNS_;
+    bool table = tcall_keyword_begins_[row->on] == '{' && !patterns &&
+                 row->count > TCALL_FEW_;
+    bool own = tcall_row_has_(row->on);
+    if (row->on == TCALL_ON_PATTERN_)
+        add_part(MATCHES, row->of.match, 1, 0, 0);
+    if (own)
+        add_part(MEMBERS, row->of.members, row->count,
+                 table ? row->count + row->count / 2u : 0,
+                 patterns ? row->count : 0);
     for (uint16_t i = 0; i < row->count; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        if (node)
-            find_rows(node->rows);
+        const tcall_match *match = tcall_row_match_(row) + i;
+        if (patterns || row->on == TCALL_ON_PATTERN_)
+            add_part(PROGRAM, match->program, match->count, 0, 0);
+        if (own || row->on == TCALL_ON_REF_)
+            find_rows(row->of.members[i].node.rows);
     }
 }
 
@@ -120,24 +103,30 @@ static void find_rows(const tcall_row *rows)
     size_t count = 0;
     for (row = rows; row; row = tcall_row_next_(row))
         count++;
-    if (rows && add_part(ROWS, rows, count, 0))
+    if (rows && add_part(ROWS, rows, count, 0, 0))
         for (row = rows; row; row = tcall_row_next_(row))
             find_row(row);
 }
 
-/* Adds the nodes that stand alone: those that are in no list. */
+/* Returns the member that the root lies in. */
+static const tcall_member *member_of(const tcall_node *top)
+{
+    return (const tcall_member *)(const void *)((const char *)top -
+                                                offsetof(tcall_member, node));
+}
+
+/* Adds what stands alone: the root, and what a $ref leads to in a list that is
+ * reached by nothing else. */
 static void find_alone(const tcall_node *top)
 {
     size_t index, lists = nodes.count;
-    add_part(NODE, top, 1, 0);
+    add_part(MEMBERS, member_of(top), 1, 0, 0);
     for (size_t i = 0; i < lists; i++) {
         const tcall_row *row = (const tcall_row *)nodes.parts[i].at;
         for (; nodes.parts[i].is == ROWS && row; row = tcall_row_next_(row))
-            for (uint16_t k = 0; k < row->count; k++) {
-                const tcall_node *node = tcall_row_node_(row, k);
-                if (node && !part_around(node, &index))
-                    add_part(NODE, node, 1, 0);
-            }
+            if (row->on == TCALL_ON_REF_ &&
+                !part_around(row->of.members, &index))
+                add_part(MEMBERS, row->of.members, 1, 0, 0);
     }
 }
 
@@ -158,21 +147,18 @@ static void say_list(buffer *to, sort is, const void *at)
         return;
     }
     say_part(to, of);
-    say(to, of->slots ? ".of" : "");
+    say(to, of->slots || of->matches ? ".of" : "");
 }
 
-static void say_pointer(buffer *to, const tcall_node *node)
+/* Adds the pointer to a member. */
+static void say_pointer(buffer *to, const tcall_member *one)
 {
     size_t index;
-    const part *in = node ? part_around(node, &index) : NULL;
-    if (!in) {
-        say(to, "NULL");
-        return;
-    }
+    const part *in = part_around(one, &index);
     say(to, "&");
     say_part(to, in);
-    say(to, "%s[%lu]%s", in->slots ? ".of" : "", (unsigned long)index,
-        in->is == NODE ? "" : ".node");
+    say(to, "%s[%lu]", in->slots || in->matches ? ".of" : "",
+        (unsigned long)index);
 }
 
 static void say_place(buffer *to, const char *at)
@@ -198,21 +184,17 @@ static void say_keyword(buffer *to, const tcall_row *row)
                                         TCALL_KEYWORDS_(NAME)
 #undef NAME
     };
-    int has = tcall_row_has_(row->on);
     say(to, "{TCALL_ON_%s_, %u, %u, {", words[row->on],
         (unsigned)(row->flags & ~TCALL_ROW_END_), (unsigned)row->count);
-    if (row->on == TCALL_ON_PATTERN_ || has == TCALL_HAS_MATCHES_) {
+    if (row->on == TCALL_ON_PATTERN_) {
         say(to, ".match = ");
         say_list(to, MATCHES, row->of.match);
-    } else if (has == TCALL_HAS_MEMBERS_) {
+    } else if (row->on == TCALL_ON_REF_) {
+        say(to, ".members = ");
+        say_pointer(to, row->of.members);
+    } else if (tcall_row_has_(row->on)) {
         say(to, ".members = ");
         say_list(to, MEMBERS, row->of.members);
-    } else if (has == TCALL_HAS_LIST_) {
-        say(to, ".nodes = ");
-        say_list(to, BRANCHES, row->of.nodes);
-    } else if (has == TCALL_HAS_ONE_) {
-        say(to, ".node = ");
-        say_pointer(to, row->of.node);
     } else if (row->on >= TCALL_ON_MIN_LENGTH_ &&
                row->on <= TCALL_ON_MAX_CONTAINS_) {
         say(to, ".number = %luu", (unsigned long)row->of.number);
@@ -223,6 +205,16 @@ static void say_keyword(buffer *to, const tcall_row *row)
     say(to, "}}");
 }
 
+static void say_match(buffer *to, const tcall_match *match)
+{
+    say(to, "{");
+    say_place(to, match->text);
+    say(to, ", ");
+    say_list(to, PROGRAM, match->program);
+    say(to, ", %lu, %lu}", (unsigned long)match->count,
+        (unsigned long)match->states);
+}
+
 /* Adds the index-th thing of a part. */
 static void say_thing(buffer *to, const part *of, size_t index)
 {
@@ -230,10 +222,6 @@ static void say_thing(buffer *to, const part *of, size_t index)
     const void *thing = at;
     if (of->is == ROWS) {
         say_keyword(to, (const tcall_row *)thing);
-    } else if (of->is == NODE) {
-        say_node(to, (const tcall_node *)thing);
-    } else if (of->is == BRANCHES) {
-        say_pointer(to, *(const tcall_node *const *)thing);
     } else if (of->is == PROGRAM) {
         const tcall_node_ *step = (const tcall_node_ *)thing;
         say(to, "{0x%lxu, 0x%lxu}", (unsigned long)step->word,
@@ -246,15 +234,7 @@ static void say_thing(buffer *to, const part *of, size_t index)
         say_node(to, &named->node);
         say(to, "}");
     } else {
-        const tcall_match *match = (const tcall_match *)thing;
-        say(to, "{");
-        say_place(to, match->text);
-        say(to, ", ");
-        say_list(to, PROGRAM, match->program);
-        say(to, ", %lu, %lu, ", (unsigned long)match->count,
-            (unsigned long)match->states);
-        say_node(to, &match->node);
-        say(to, "}");
+        say_match(to, (const tcall_match *)thing);
     }
 }
 
@@ -263,12 +243,14 @@ static void say_declared(buffer *to, const part *of)
     const char *letter = sorts[of->is].letter;
     unsigned long number = (unsigned long)(of - nodes.parts);
     say(to, "    ");
-    if (of->slots)
+    if (of->slots || of->matches)
         say(to,
-            "struct {\n        %s of[%lu];\n        uint16_t slots[%lu];\n"
+            "struct {\n        tcall_member of[%lu];\n        %s[%lu];\n"
             "    } %s%lu;\n",
-            sorts[of->is].type, (unsigned long)of->count,
-            (unsigned long)of->slots, letter, number);
+            (unsigned long)of->count,
+            of->slots ? "uint16_t slots" : "tcall_match matches",
+            (unsigned long)(of->slots ? of->slots : of->matches), letter,
+            number);
     else
         say(to, "%s %s%lu[%lu];\n", sorts[of->is].type, letter, number,
             (unsigned long)of->count);
@@ -276,17 +258,21 @@ static void say_declared(buffer *to, const part *of)
 
 static void say_defined(buffer *to, const part *of)
 {
-    const uint16_t *slots =
-        (const uint16_t *)(const void *)((const tcall_member *)of->at +
-                                         of->count);
-    say(to, of->slots ? "    {{" : "    {");
+    const void *behind = (const tcall_member *)of->at + of->count;
+    bool more = of->slots || of->matches;
+    say(to, more ? "    {{" : "    {");
     for (size_t i = 0; i < of->count; i++) {
         say(to, i ? ",\n     " : "");
         say_thing(to, of, i);
     }
     for (size_t i = 0; i < of->slots; i++)
-        say(to, "%s%u", i ? ", " : "},\n     {", (unsigned)slots[i]);
-    say(to, of->slots ? "}},\n" : "},\n");
+        say(to, "%s%u", i ? ", " : "},\n     {",
+            (unsigned)((const uint16_t *)behind)[i]);
+    for (size_t i = 0; i < of->matches; i++) {
+        say(to, i ? ", " : "},\n     {");
+        say_match(to, (const tcall_match *)behind + i);
+    }
+    say(to, more ? "}},\n" : "},\n");
 }
 
 /* Adds the text of the schema. C takes no literals over 4,095 characters. */
@@ -327,6 +313,6 @@ static void say_nodes(buffer *to, const char *name, const tcall_schema *schema)
         "};\nstatic const tcall_schema %s_schema = {\n"
         "    %s_text, sizeof %s_text - 1, 0, NULL, NULL, 0, ",
         name, name, name);
-    say_pointer(to, schema->root);
-    say(to, ", 0, %u};\n\n", (unsigned)schema->width);
+    say_pointer(to, member_of(schema->root));
+    say(to, ".node, 0, %u};\n\n", (unsigned)schema->width);
 }

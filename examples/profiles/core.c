@@ -48,6 +48,7 @@ int main(void)
     tcall_writer out;
     tcall_desc desc = {.tools = tools, .tool_count = 1, .approve = approve};
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.allow = TCALL_ACTUATE;
     tcall_init(&tc, &desc);

@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     static tcall_tool tools[MOST_TOOLS];
     static char names[MOST_TOOLS][8], block[2 * 1024 * 1024];
     static tcall tc;
-    tcall_desc registry = {.block = block,
+    tcall_desc registry = {.lenient = &tcall_lenient,
+                           .block = block,
                            .block_size = sizeof block,
                            .tools = tools,
                            .allow = TCALL_READ};

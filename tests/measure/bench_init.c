@@ -25,7 +25,8 @@ __attribute__((noinline)) int region(tcall *tc, const tcall_desc *desc)
 int main(int argc, char **argv)
 {
     static tcall tc;
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .allow = TCALL_READ};

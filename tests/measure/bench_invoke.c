@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 {
     static char block[4096], result[64];
     static tcall_hook hooks[TCALL_STAGE_COUNT];
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .tool_count = TCALL_ARRAY_LEN(tools),

@@ -56,7 +56,8 @@ static int start(void)
                               .parameters = TCALL_SCHEMA_TEXT(schema),
                               .run = run,
                               .permissions = TCALL_READ};
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = &tool,
                        .tool_count = 1,

@@ -108,7 +108,8 @@ static size_t load(const char *path, char *to, size_t cap)
 int main(int argc, char **argv)
 {
     static char faults[4096];
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .tool_count = TCALL_ARRAY_LEN(tools),

@@ -101,6 +101,7 @@ int main(void)
     static tcall tc;
     static tcall_agent agent;
     const tcall_desc desc = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

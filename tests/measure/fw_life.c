@@ -43,6 +43,7 @@ int main(void)
     static tcall_call call;
     static tcall_tool checked[TCALL_ARRAY_LEN(tools)];
     const tcall_desc desc = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = checked,

@@ -145,6 +145,7 @@ static void begin(const tcall_provider *provider, int how,
     tools[0].parameters = tools[1].parameters = tools[2].parameters =
         tcall_schema_text_of(object_of_n);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = how == SMALL ? 3800 : sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;
