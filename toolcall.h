@@ -5589,10 +5589,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -23866,10 +23869,18 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
 TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 {
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
     tcall_reverse_(first, middle);
     tcall_reverse_(middle, end);
     tcall_reverse_(first, end);
@@ -24340,6 +24351,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->growing = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24369,6 +24381,7 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
     tcall_block *block = reader->chat->block;
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
+    reader->growing = false;
     *at = block->low;
     tcall_block_grow_(block, TCALL_HEAD_);
     tcall_reader_blank_(reader, *at, kind);
@@ -24475,6 +24488,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    reader->growing = false;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24485,7 +24499,26 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+        reader->growing = tcall_reader_next_(reader, reader->element) ==
+                          reader->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* Takes a piece of a part of the current element. */
@@ -24871,6 +24904,7 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
+    reader->growing = false;
     reader->part = tcall_reader_part_of_(reader, field);
     if (reader->part >= 0)
         return tcall_reader_begin_part_(reader, field, c);
@@ -24905,10 +24939,9 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
-    const size_t room = sizeof reader->word - 1 - reader->word_len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
-    reader->word_len = (uint8_t)(reader->word_len + piece.len);
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
@@ -24984,30 +25017,34 @@ static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
     return NULL;
 }
 
-/* A member's name. What mostly follows the last one is looked at first. */
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
 static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
                                bool last)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    tcall_str name = tcall_slice_(bytes, len);
-    if (!last || reader->word_len) {
-        tcall_reader_spell_(reader, name);
-        name = tcall_slice_(reader->word, reader->word_len);
-    }
-    if (!last)
-        return true;
-    reader->member = NULL;
-    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
-        reader->member = tcall_wire_of_(reader->next, NULL, name);
-        if (!reader->member)
-            reader->member =
-                tcall_wire_of_(object->members, reader->next, name);
-    }
-    reader->word_len = 0;
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
 }
 
 /* An object or array begins: what is in it is told, or its text. */
@@ -25090,10 +25127,12 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
 static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
     if ((s->odd || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
-    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
 }
 
 /* A value ends that was asked for. */
@@ -25239,16 +25278,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
+}
+
 /* Keeps the beginning of what may be no answer, until it says something of an
  * error. */
 static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at, i;
-    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
-        return;
-    at = strlen(page);
+    size_t at = strlen(page), i;
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -25334,23 +25376,55 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
                       tcall_str_of("comments or empty events without end"));
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
 {
-    const char *end = bytes + len;
-    tcall_reader_page_(reader, bytes, len);
-    reader->silent += (uint32_t)len;
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
-        return TCALL_OK;
-    while (bytes < end && !reader->broken)
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
             tcall_reader_byte_(reader, *bytes++);
+    }
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
         !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
 }
 
 /* ---- the end ---- */
