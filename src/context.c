@@ -3,7 +3,6 @@
 #include "call.c"
 #include "json.c"
 #include "mask.c"
-#include "wait.c"
 
 /* ==========================================================================
  * >>context
