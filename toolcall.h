@@ -2993,9 +2993,10 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -4196,6 +4197,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -4212,7 +4214,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -4221,6 +4224,9 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -4235,12 +4241,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -4249,6 +4250,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -4265,10 +4267,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -4284,10 +4298,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
@@ -4741,13 +4764,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
@@ -5564,10 +5589,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -6987,13 +7015,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -7077,7 +7105,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7236,7 +7264,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7254,9 +7282,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -7669,9 +7699,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -7682,6 +7712,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -7830,11 +7861,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -7918,6 +7951,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -7947,25 +7981,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -7973,18 +8008,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -8002,20 +8044,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -8024,20 +8071,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -8046,7 +8102,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -8077,12 +8133,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -8405,7 +8463,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -8496,8 +8553,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -8604,7 +8660,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -10152,6 +10208,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
+}
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
 }
 
 /* ==========================================================================
@@ -11996,14 +12075,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12081,6 +12174,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12088,7 +12182,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12100,15 +12194,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -12307,6 +12402,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -12314,7 +12410,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
@@ -12496,8 +12592,7 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -12568,8 +12663,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -12583,7 +12678,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -12597,11 +12692,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -13441,7 +13536,7 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
         tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -13482,11 +13577,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -13543,7 +13638,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -13609,6 +13704,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -13616,32 +13712,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -13649,8 +13740,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -13659,7 +13750,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -13669,15 +13760,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);
@@ -14797,9 +14898,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -18054,9 +18158,11 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18064,8 +18170,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -18411,7 +18521,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -18493,7 +18603,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -18556,14 +18666,6 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }
 
 /* ==========================================================================
@@ -18653,7 +18755,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19172,8 +19274,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -19192,8 +19293,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -19213,8 +19313,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -19292,15 +19391,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     }
     cx->output_held = true;
     return r;
-}
-
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
 }
 
 /* ---- failure ---- */
@@ -19445,17 +19535,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19472,26 +19557,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -19628,35 +19722,28 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        TCALL_REFUSE_(&review, !hook->run,
+                      "run is missing: name the function to call");
+        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      "its stage is none of TCALL_STAGES");
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -19849,12 +19936,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -19948,16 +20031,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -19966,38 +20050,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -20006,10 +20063,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20136,7 +20200,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -20172,7 +20236,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20201,7 +20265,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -20270,12 +20334,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -20316,12 +20384,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -20358,7 +20428,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);
@@ -20478,52 +20547,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -20575,68 +20675,16 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -20737,17 +20785,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -20843,18 +20888,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -20878,10 +20920,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -20900,6 +20940,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21152,51 +21227,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -21245,28 +21281,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -21309,7 +21327,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -22009,13 +22027,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
 {
     if (value && *value)
         tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
@@ -23819,10 +23830,18 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
 TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 {
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
     tcall_reverse_(first, middle);
     tcall_reverse_(middle, end);
     tcall_reverse_(first, end);
@@ -24293,6 +24312,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->growing = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24322,6 +24342,7 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
     tcall_block *block = reader->chat->block;
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
+    reader->growing = false;
     *at = block->low;
     tcall_block_grow_(block, TCALL_HEAD_);
     tcall_reader_blank_(reader, *at, kind);
@@ -24428,6 +24449,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    reader->growing = false;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24438,7 +24460,26 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+        reader->growing = tcall_reader_next_(reader, reader->element) ==
+                          reader->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* Takes a piece of a part of the current element. */
@@ -24824,6 +24865,7 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
+    reader->growing = false;
     reader->part = tcall_reader_part_of_(reader, field);
     if (reader->part >= 0)
         return tcall_reader_begin_part_(reader, field, c);
@@ -24858,10 +24900,9 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
-    const size_t room = sizeof reader->word - 1 - reader->word_len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
-    reader->word_len = (uint8_t)(reader->word_len + piece.len);
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
@@ -24937,30 +24978,34 @@ static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
     return NULL;
 }
 
-/* A member's name. What mostly follows the last one is looked at first. */
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
 static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
                                bool last)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    tcall_str name = tcall_slice_(bytes, len);
-    if (!last || reader->word_len) {
-        tcall_reader_spell_(reader, name);
-        name = tcall_slice_(reader->word, reader->word_len);
-    }
-    if (!last)
-        return true;
-    reader->member = NULL;
-    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
-        reader->member = tcall_wire_of_(reader->next, NULL, name);
-        if (!reader->member)
-            reader->member =
-                tcall_wire_of_(object->members, reader->next, name);
-    }
-    reader->word_len = 0;
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
 }
 
 /* An object or array begins: what is in it is told, or its text. */
@@ -25043,10 +25088,12 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
 static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
     if ((s->odd || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
-    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
 }
 
 /* A value ends that was asked for. */
@@ -25192,16 +25239,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
+}
+
 /* Keeps the beginning of what may be no answer, until it says something of an
  * error. */
 static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at, i;
-    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
-        return;
-    at = strlen(page);
+    size_t at = strlen(page), i;
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -25287,23 +25337,55 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
                       tcall_str_of("comments or empty events without end"));
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
 {
-    const char *end = bytes + len;
-    tcall_reader_page_(reader, bytes, len);
-    reader->silent += (uint32_t)len;
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
-        return TCALL_OK;
-    while (bytes < end && !reader->broken)
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
             tcall_reader_byte_(reader, *bytes++);
+    }
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
         !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
 }
 
 /* ---- the end ---- */
@@ -27408,7 +27490,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -28957,7 +29039,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -29009,19 +29091,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -29115,7 +29201,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -29258,7 +29344,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -29352,10 +29439,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -29366,10 +29465,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -29381,7 +29476,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -29500,6 +29595,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -29513,6 +29610,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -29577,30 +29676,113 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = &way;
+    mcp->desc.tool_count = 0;
+    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    if (error == TCALL_OK)
+        tcall_mcp_refresh_(mcp);
+    return error < 0 ? error : tcall_mcp_start_(mcp);
 }
 
 #ifdef __cplusplus

@@ -28,13 +28,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
         tcall_write_member_(out, key, value);
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
-}
-
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       long value)

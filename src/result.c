@@ -222,8 +222,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -242,8 +241,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -263,8 +261,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);

@@ -585,3 +585,26 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
     }
     return writer->error;
 }
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
+}
