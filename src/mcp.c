@@ -1,6 +1,6 @@
 #pragma once
 #include "mcp.h"
-#include "shape_text.c"
+#include "say.c"
 #include "read.c"
 #include "invoke.c"
 
