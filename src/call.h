@@ -175,8 +175,8 @@ struct tcall_call {
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    bool by_model;  /* an agent's, held to the offer of its turn */
-    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
