@@ -60,8 +60,6 @@
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -23964,22 +23962,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -23989,8 +23971,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -24181,15 +24161,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24634,7 +24610,7 @@ static void tcall_reader_show_(const tcall_reader *reader)
 /* The item that the first unmerged element is of: itself if it is new. */
 static size_t tcall_reader_owner_(const tcall_reader *reader)
 {
-    return TCALL_STREAMS_ && !reader->whole &&
+    return !reader->whole &&
                    tcall_reader_head_(reader, reader->unmerged)->kind !=
                        TCALL_ITEM_VOID_
                ? tcall_reader_find_(reader)
@@ -24660,8 +24636,7 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -24850,7 +24825,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
             tcall_reader_open_(reader, 0);
         return;
     }
@@ -25289,15 +25264,6 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -25315,7 +25281,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
-    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    reader->syntax.lines = reader->sse;
     tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
@@ -25403,13 +25369,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25432,7 +25397,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25440,12 +25405,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -26984,16 +26948,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";

@@ -201,22 +201,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -226,8 +210,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -418,15 +400,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -871,7 +849,7 @@ static void tcall_reader_show_(const tcall_reader *reader)
 /* The item that the first unmerged element is of: itself if it is new. */
 static size_t tcall_reader_owner_(const tcall_reader *reader)
 {
-    return TCALL_STREAMS_ && !reader->whole &&
+    return !reader->whole &&
                    tcall_reader_head_(reader, reader->unmerged)->kind !=
                        TCALL_ITEM_VOID_
                ? tcall_reader_find_(reader)
@@ -897,8 +875,7 @@ static bool tcall_reader_settle_item_(tcall_reader *reader)
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 

@@ -1,4 +1,4 @@
-/* Needs: LENIENT, REASONING, STREAM. */
+/* Needs: LENIENT. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #ifdef TEST_LINKED
