@@ -1849,15 +1849,8 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
  * are characters there: a text of other letters than ASCII may be refused for
@@ -1878,14 +1871,6 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
  * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
-/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". A name or word that came is
- * escaped as in JSON: it has no end of a line. The first `from` steps of the
- * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
- * keyword: "/days: maximum". */
-TCALL_API int tcall_write_misfit(tcall_writer *writer,
-                                 const tcall_misfit *misfit,
-                                 const tcall_object *shape, uint8_t from);
 
 /* -- For authors of providers -- */
 
@@ -2054,6 +2039,14 @@ TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
  */
 TCALL_API int tcall_write_coercions(tcall_writer *w,
                                     const tcall_machine *machine);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2498,6 +2491,7 @@ struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 };
@@ -2789,9 +2783,9 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2802,25 +2796,25 @@ struct tcall_ctx {
     uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2869,21 +2863,20 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
-    bool by_model;  /* an agent's, held to the offer of its turn */
-    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
@@ -5065,22 +5058,6 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
-}
-
-/* ==========================================================================
- * >>wait
- */
-
-/* Nothing was said yet. */
-TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
-{
-    wait->ms = TCALL_WAIT_NEVER;
-    wait->count = 0;
-}
-
-TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
-{
-    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
 }
 
 /* ==========================================================================
@@ -9935,19 +9912,26 @@ int tcall_write_close(tcall_writer *writer, char bracket)
     return tcall_write_char_(writer, bracket);
 }
 
-/* Writes the inside of a string. In quoted output its own escapes are escaped
- * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted++;
+    writer->last = 0;
+    return writer->error;
+}
+
+int tcall_write_unquote(tcall_writer *writer)
+{
+    writer->quoted--;
+    return tcall_write_char_(writer, '"');
 }
 
 int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_write_content_(writer, text);
-    return tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_bytes(writer, text.ptr, text.len);
+    return tcall_write_unquote(writer);
 }
 
 int tcall_write_string(tcall_writer *writer, const char *text)
@@ -9969,30 +9953,17 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-#ifdef TOOLCALL_NO_INT64
+enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
 
-enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
-{
-    *digit = (char)('0' + *number % 10);
-    *number /= 10;
-    return *number != 0;
-}
-
-#else
-
-enum { TCALL_NUMBER_ROOM_ = 48 };
-
-/* The same by parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
+/* Takes the last decimal digit off a number. Returns whether more are left. It
+ * goes by parts of 16 bits: a division of 64 bits is a large function on small
+ * machines. */
 static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
     tcall_uint left = 0;
     uint32_t rest = 0;
     int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
+    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
         rest = rest << 16 | (uint16_t)(*number >> shift);
         left |= (tcall_uint)(rest / 10) << shift;
         rest %= 10;
@@ -10001,8 +9972,6 @@ static bool tcall_write_digit_(tcall_uint *number, char *digit)
     *digit = (char)('0' + rest);
     return left != 0;
 }
-
-#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
@@ -10163,7 +10132,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
-/* ---- literals and quotes ---- */
+/* ---- literals ---- */
 
 int tcall_write_bool(tcall_writer *writer, bool value)
 {
@@ -10175,21 +10144,6 @@ int tcall_write_null(tcall_writer *writer)
     return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *writer)
-{
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    writer->quoted++;
-    writer->last = 0;
-    return writer->error;
-}
-
-int tcall_write_unquote(tcall_writer *writer)
-{
-    writer->quoted--;
-    return tcall_write_char_(writer, '"');
-}
-
 /* ---- values ---- */
 
 /* Writes a string as it was before it was decoded, if it was, and with no more
@@ -10199,6 +10153,7 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
     tcall_str text = tcall_text_inner_(string);
     const char *at = text.ptr, *end = at + text.len;
     tcall_write_char_(writer, '"');
+    writer->quoted++;
     while (at < end) {
         const char *plain = at;
         if (*string == '"')
@@ -10206,14 +10161,14 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
         else
             at = NULL;
         at = at ? at : end;
-        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        tcall_write_bytes(writer, plain, (size_t)(at - plain));
         if (at < end) {
             char bytes[4];
             size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            tcall_write_bytes(writer, bytes, len);
         }
     }
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
@@ -10427,24 +10382,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
-}
-
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* ==========================================================================
@@ -10791,40 +10728,30 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         TCALL_COPY_(&is, at, size);
     else
         memcpy(&is, at, size);
-    switch (node->kind) {
-    case TCALL_KIND_BOOLEAN:
+    if (node->kind == TCALL_KIND_BOOLEAN)
         tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
                                         : TCALL_FLASH_TEXT_("false"));
-        return;
-    case TCALL_KIND_CHOICE:
+    else if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(writer,
                           tcall_word_at_((const char *)node->more, is.byte));
-        return;
-    case TCALL_KIND_TEXT:
-        if (flash)
-            tcall_put_string_(writer, at);
-        else
-            tcall_write_string(writer, at);
-        return;
-    case TCALL_KIND_JSON:
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
-        return;
-    case TCALL_KIND_INTEGER:
+    else if (node->kind == TCALL_KIND_INTEGER)
         tcall_put_decimal_(writer, is.narrow, node);
-        return;
 #ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_INTEGER64:
+    else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
-        return;
-    case TCALL_KIND_NUMBER:
-        if (flash)
-            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-        else
-            tcall_write_double(writer, is.number);
-        return;
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
 #endif
-    default: tcall_write_null(writer); return;
-    }
+    else
+        tcall_write_null(writer);
 }
 
 /* ---- JSON Schema ---- */
@@ -11027,26 +10954,33 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 
 /* ---- a struct as JSON ---- */
 
-/* Writes the key of a member that came or has a default. Returns false of any
- * other; marks one that came as null. */
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
 static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
 {
     TCALL_FETCH_(tcall_object, object, walk->around->more);
     TCALL_FETCH_(tcall_shape, node, walk->node);
     const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given + (object->count + 7) / 8;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
     unsigned i = walk->around->next - 1u;
-    walk->marked =
-        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (node->offset == TCALL_NOWHERE ||
-        (walk->marked && !TCALL_BIT_OF_(came, i)))
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
         return false;
     tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
 {
     tcall_shape_walk_ walk;
     tcall_walk_begin_(&walk, shape, args);
@@ -11064,352 +10998,82 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             tcall_write_null(writer);
         } else if (tcall_walk_enter_(&walk)) {
             tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
         } else {
             TCALL_FETCH_(tcall_shape, node, walk.node);
-            tcall_put_leaf_(writer, node, walk.at, false);
+            put(writer, node, walk.at);
         }
     }
     return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
                      : writer->error;
 }
 
-/* ---- where a misfit is ---- */
-
-/* Returns the keyword of a misfit, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, misfit->code - 1);
+    tcall_put_leaf_(writer, node, at, false);
 }
 
-/* Where a misfit is: the value, and the object or list around it. All of it is
- * in flash. */
-typedef struct tcall_misplaced_ {
-    const tcall_misfit *misfit;
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
 }
 
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_write_misplaced_(tcall_writer *writer,
-                                   tcall_misplaced_ *place, uint8_t from)
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(writer, '/');
-            if (list)
-                tcall_put_number_(writer, step, 0);
-            else
-                tcall_put_step_(writer, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
 }
 
-/* ---- sentences ---- */
-
-/* Writes the types of a set: "a string, a number or null". */
-TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
-/* Writes so many of what the limits are of: "1 character", "5 elements". */
-TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
-                                     uint8_t of)
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
 {
-    static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
-        " property\0 properties\0";
-    tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
-}
-
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
-{
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
-}
-
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence that is being written. */
-typedef struct tcall_telling_ {
-    tcall_writer *out;
-    const tcall_misplaced_ *place;
-    const tcall_shape *node; /* of the place */
-    tcall_limits_ limits;
-} tcall_telling_;
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_telling_ *tell)
-{
-    const tcall_shape *node = tell->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
     else
-        tcall_tell_types_(
-            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_range_(&tell->limits, false);
-    if (null_last)
-        TCALL_SAY(tell->out, " or null");
+        tcall_put_number_near_(out, node);
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_telling_ *tell)
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
 {
-    const tcall_shape *node = tell->node;
-    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(tell);
-        return;
-    }
-    TCALL_SAY(tell->out, "at most ");
-    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(tell->out, node->size - 1, 0);
-        TCALL_SAY(tell->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_telling_ *tell)
-{
-    const tcall_object *object = tell->place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(tell->out, "use ");
-    tcall_tell_list_(tell->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(tell->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_telling_ *tell)
-{
-    const tcall_misplaced_ *place = tell->place;
-    if (place->came) {
-        place->show(tell->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = tell->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(tell->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        tell->out->quoted = 1;
-    tcall_write_bytes(tell->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    tell->out->quoted = quoted;
-    tcall_write_text(tell->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_telling_ *tell)
-{
-    const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(tell->out, "the string");
-    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(tell->out, "the array");
-    else if (tell->place->came)
-        tell->place->show(tell->out, tell->place->came);
-    else if (misfit->exact)
-        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
-    else
-        TCALL_SAY(tell->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_telling_ *tell = (tcall_telling_ *)of;
-    tcall_limits_ *limits = &tell->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(tell); break;
-    case 'u':
-        tcall_write_parts_(tell->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(tell->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(tell); break;
-    case 'r': tcall_tell_room_(tell); break;
-    case 'k': tcall_tell_known_(tell); break;
-    case 'w':
-        if (!tcall_tell_came_(tell))
-            TCALL_SAY(tell->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            tell->out, tcall_tell_came_(tell)
-                           ? TCALL_FLASH_TEXT_(" is not a property here")
-                           : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_telling_ tell;
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.limits = tcall_limits_of_(node);
-    tell.limits.out = writer;
-    tcall_write_parts_(writer,
-                       tcall_word_at_(sentences, place->misfit->code - 1),
-                       tcall_tell_part_, &tell);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
-    size_t before = writer->len;
-    tcall_write_misplaced_(writer, &place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(writer, &place);
-    return writer->error;
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -14115,6 +13779,337 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * with whoever reads shapes alone.
  */
 
+/* ---- misfits of shapes: where ---- */
+
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* A misfit that is said, and where it is: the value, and the object or list
+ * around it. */
+typedef struct tcall_misplaced_ {
+    tcall_writer *out;          /* where it is said */
+    const tcall_misfit *misfit; /* NULL: it was found in checked text */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
+    tcall_limits_ limits;                                 /* of the value */
+} tcall_misplaced_;
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
+            return;
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
+            tcall_write_char_(place->out, '/');
+            if (list)
+                tcall_put_number_(place->out, step, 0);
+            else
+                tcall_put_step_(place->out, place->name);
+        }
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
+    }
+}
+
+/* ---- and in words ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    unsigned types = tcall_types_of_(node);
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(place->out, null_last
+                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
+                                          : types);
+    tcall_tell_range_(&place->limits, false);
+    if (null_last)
+        TCALL_SAY(place->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    if (place->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_tell_wanted_(place);
+        return;
+    }
+    TCALL_SAY(place->out, "at most ");
+    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(place->out, node->size - 1, 0);
+        TCALL_SAY(place->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_known_(const tcall_misplaced_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(place->out, "use ");
+    tcall_tell_list_(place->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(place->out, " or ");
+}
+
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_misplaced_ *place)
+{
+    if (place->came) {
+        place->show(place->out, place->came);
+        return true;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    uint8_t quoted = place->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(place->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        place->out->quoted = 1;
+    tcall_write_bytes(place->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    place->out->quoted = quoted;
+    tcall_write_text(place->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Writes what passed a limit: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_misplaced_ *place)
+{
+    const tcall_misfit *misfit = place->misfit;
+    if (place->limits.of == TCALL_LIMITS_LENGTH_)
+        TCALL_SAY(place->out, "the string");
+    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
+        TCALL_SAY(place->out, "the array");
+    else if (place->came)
+        place->show(place->out, place->came);
+    else if (misfit->exact)
+        tcall_put_number_(place->out, misfit->got, place->node->digits);
+    else
+        TCALL_SAY(place->out, "this number");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
+    tcall_limits_ *limits = &place->limits;
+    switch (letter) {
+    case 'v': tcall_tell_value_(place); break;
+    case 'u':
+        tcall_write_parts_(place->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(place->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
+    case 's': tcall_tell_wanted_(place); break;
+    case 'r': tcall_tell_room_(place); break;
+    case 'k': tcall_tell_known_(place); break;
+    case 'w':
+        if (!tcall_tell_came_(place))
+            TCALL_SAY(place->out, "this");
+        break;
+    case 'x':
+        tcall_write_flash(
+            place->out,
+            tcall_tell_came_(place)
+                ? TCALL_FLASH_TEXT_(" is not a property here")
+                : TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
+    default: tcall_write_flash(place->out, place->name); break; /* n */
+    }
+}
+
+/* Writes what is wrong, and what to send instead. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    place->node = node;
+    place->limits = tcall_limits_of_(node);
+    place->limits.out = place->out;
+    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
+                       tcall_tell_part_, place);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    memset(&place, 0, sizeof place);
+    place.out = writer;
+    place.misfit = misfit;
+    place.node = &tcall_root_;
+    place.object = shape;
+    tcall_say_place_(&place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(&place, misfit->code);
+    return writer->error;
+}
+
 /* ---- texts ---- */
 
 /* Longer values are cut in what the model reads. */
@@ -14563,14 +14558,15 @@ static void tcall_say_part_(void *of, char letter)
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
-    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
-                              NULL,         NULL,
-                              fault->value, tcall_say_sent_};
-    memset(&misfit, 0, sizeof misfit);
-    do
-        misfit.code++;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
+    tcall_misplaced_ place;
+    int code = 1;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
+        code++;
+    memset(&place, 0, sizeof place);
+    place.out = fault->out;
+    place.node = (const tcall_shape *)is->shape;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
@@ -14581,7 +14577,7 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
             is->count);
-    tcall_tell_misfit_(fault->out, &place);
+    tcall_tell_misfit_(&place, code);
 }
 
 /* ---- whole faults ---- */
@@ -15738,17 +15734,6 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
 }
 
 /* ---- an example of what a schema allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
@@ -18163,7 +18148,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18366,10 +18352,12 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
     tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
@@ -18700,7 +18688,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18724,7 +18712,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18922,7 +18910,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19082,71 +19070,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -19199,7 +19122,7 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
         tool->parameters.reader->example(
             &args, tcall_text_space_(tool->parameters.text),
@@ -19423,7 +19346,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     if (end < 0)
         return end;
     if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
+        tcall_block_share_(&cx->tc->block, cx->call->mark);
+        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
+                                &cx->output) < 0)
             return TCALL_E_MEMORY;
     } else {
         if (text.len)
@@ -19636,7 +19561,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19659,7 +19585,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19712,19 +19638,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -19734,6 +19659,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -20055,26 +19988,20 @@ static int tcall_approve_again_(tcall_ctx *cx)
     return r;
 }
 
-/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
- * when the tool must not run a second time; the first result stays. */
-static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+/* Begins an attempt. Returns why there is none, or, where the tool must not run
+ * a second time, the first result, which stays. */
+static int tcall_attempt_begin_(tcall_ctx *cx)
 {
-    cx->attempt++;
-    *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
-        *r = cx->last_attempt;
-        return false;
-    }
-    if (*r < 0)
-        return false;
+    bool again = cx->attempt++ > 0;
+    int end = tcall_must_end_(cx);
+    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+        return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->next_inner = 0;
-    cx->run_step = TCALL_RUN_HOOKS_;
-    if (cx->attempt > 1) {
-        cx->run_step = TCALL_RUN_RETRY_;
+    cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
-    }
-    return true;
+    return TCALL_OK;
 }
 
 /* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
@@ -20102,8 +20029,8 @@ static int tcall_attempt_step_(tcall_ctx *cx)
 static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
-    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
-        return cx->last_attempt = r;
+    if (cx->run_step == TCALL_RUN_NOT_)
+        r = tcall_attempt_begin_(cx);
     while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
         uint8_t step = cx->run_step;
         r = tcall_attempt_step_(cx);
@@ -20233,7 +20160,6 @@ static void tcall_end_(tcall_call *call)
 TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
@@ -20243,8 +20169,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -20298,8 +20224,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
@@ -20365,7 +20291,8 @@ static int tcall_walk_(tcall_ctx *cx)
 static void tcall_await_(tcall_ctx *cx, int r)
 {
     cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+    if (r == TCALL_E_AGAIN && !cx->wait.count &&
+        cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
@@ -20393,12 +20320,6 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -20417,10 +20338,18 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
+    tcall_ctx *cx = &call->cx;
     const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+    if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
-    call->cx.tc = tc;
+    cx->tc = tc;
+    cx->wait.ms = TCALL_WAIT_NEVER;
+    cx->wait.count = 0;
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
@@ -20981,6 +20910,30 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* Writes the line of an audit through a small buffer, so that its length does
@@ -27280,10 +27233,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        if (!agent->desc.allow_repeat) {
-            call->loops = &agent->loops;
-            call->breaker = tcall_breaker_;
-        }
+        agent->desc.tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -27910,7 +27861,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -28606,7 +28557,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -28621,7 +28573,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
@@ -29815,15 +29768,17 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    int error;
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    mcp->way = &way;
     mcp->desc.tool_count = 0;
-    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    if (error == TCALL_OK)
+    if (error == TCALL_OK) {
+        mcp->way = &way;
         tcall_mcp_refresh_(mcp);
-    return error < 0 ? error : tcall_mcp_start_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }
 
 #ifdef __cplusplus
