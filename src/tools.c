@@ -313,10 +313,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
     TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
