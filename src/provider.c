@@ -228,6 +228,14 @@ static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
     }
 }
 
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
 /* Writes what belongs into a hole. The text of a result says that it failed,
  * for formats that have no flag for it; an object says so itself. */
 static void tcall_write_hole_(tcall_writer *out, char hole,
@@ -235,7 +243,7 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
 {
     tcall_str value = tcall_hole_(item, hole);
     if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
-        tcall_write_content_(out, tcall_str_of("Error: "));
+        tcall_write_inside_(out, tcall_str_of("Error: "));
     if (hole == 'b')
         tcall_write_base64_(out, value);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
@@ -243,7 +251,7 @@ static void tcall_write_hole_(tcall_writer *out, char hole,
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
     else
-        tcall_write_content_(out, value);
+        tcall_write_inside_(out, value);
 }
 
 /* Writes a form. Without an item it has no holes. */
@@ -620,7 +628,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_content_(out, item->text);
+        tcall_write_inside_(out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
