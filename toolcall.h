@@ -1849,13 +1849,6 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
 /* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
@@ -2498,6 +2491,7 @@ struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 };
@@ -2789,9 +2783,9 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2802,25 +2796,25 @@ struct tcall_ctx {
     uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2869,21 +2863,20 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
-    bool by_model;  /* an agent's, held to the offer of its turn */
-    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
@@ -5065,22 +5058,6 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
-}
-
-/* ==========================================================================
- * >>wait
- */
-
-/* Nothing was said yet. */
-TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
-{
-    wait->ms = TCALL_WAIT_NEVER;
-    wait->count = 0;
-}
-
-TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
-{
-    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
 }
 
 /* ==========================================================================
@@ -8409,7 +8386,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8417,18 +8393,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 
@@ -10402,24 +10384,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     return (size_t)(to - text);
 }
 
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}
-
 /* ==========================================================================
  * >>shape_text
  *
@@ -12290,30 +12254,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -12361,7 +12321,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;
@@ -18187,7 +18148,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18390,10 +18352,12 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
     tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
@@ -18724,7 +18688,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18748,7 +18712,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18946,7 +18910,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19382,7 +19346,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     if (end < 0)
         return end;
     if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
+        tcall_block_share_(&cx->tc->block, cx->call->mark);
+        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
+                                &cx->output) < 0)
             return TCALL_E_MEMORY;
     } else {
         if (text.len)
@@ -19595,7 +19561,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19618,7 +19585,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19671,19 +19638,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -19693,6 +19659,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -20014,26 +19988,20 @@ static int tcall_approve_again_(tcall_ctx *cx)
     return r;
 }
 
-/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
- * when the tool must not run a second time; the first result stays. */
-static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+/* Begins an attempt. Returns why there is none, or, where the tool must not run
+ * a second time, the first result, which stays. */
+static int tcall_attempt_begin_(tcall_ctx *cx)
 {
-    cx->attempt++;
-    *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
-        *r = cx->last_attempt;
-        return false;
-    }
-    if (*r < 0)
-        return false;
+    bool again = cx->attempt++ > 0;
+    int end = tcall_must_end_(cx);
+    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+        return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->next_inner = 0;
-    cx->run_step = TCALL_RUN_HOOKS_;
-    if (cx->attempt > 1) {
-        cx->run_step = TCALL_RUN_RETRY_;
+    cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
-    }
-    return true;
+    return TCALL_OK;
 }
 
 /* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
@@ -20061,8 +20029,8 @@ static int tcall_attempt_step_(tcall_ctx *cx)
 static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
-    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
-        return cx->last_attempt = r;
+    if (cx->run_step == TCALL_RUN_NOT_)
+        r = tcall_attempt_begin_(cx);
     while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
         uint8_t step = cx->run_step;
         r = tcall_attempt_step_(cx);
@@ -20192,7 +20160,6 @@ static void tcall_end_(tcall_call *call)
 TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
@@ -20202,8 +20169,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -20257,8 +20224,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
@@ -20324,7 +20291,8 @@ static int tcall_walk_(tcall_ctx *cx)
 static void tcall_await_(tcall_ctx *cx, int r)
 {
     cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+    if (r == TCALL_E_AGAIN && !cx->wait.count &&
+        cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
@@ -20352,12 +20320,6 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -20376,10 +20338,18 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
+    tcall_ctx *cx = &call->cx;
     const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+    if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
-    call->cx.tc = tc;
+    cx->tc = tc;
+    cx->wait.ms = TCALL_WAIT_NEVER;
+    cx->wait.count = 0;
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
@@ -20940,6 +20910,30 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* Writes the line of an audit through a small buffer, so that its length does
@@ -27239,10 +27233,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        if (!agent->desc.allow_repeat) {
-            call->loops = &agent->loops;
-            call->breaker = tcall_breaker_;
-        }
+        agent->desc.tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -27869,7 +27861,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -28565,7 +28557,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -28580,7 +28573,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
@@ -29774,15 +29768,17 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    int error;
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    mcp->way = &way;
     mcp->desc.tool_count = 0;
-    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    if (error == TCALL_OK)
+    if (error == TCALL_OK) {
+        mcp->way = &way;
         tcall_mcp_refresh_(mcp);
-    return error < 0 ? error : tcall_mcp_start_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }
 
 #ifdef __cplusplus

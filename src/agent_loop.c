@@ -377,7 +377,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -1073,7 +1073,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -1088,7 +1089,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
