@@ -345,8 +345,9 @@ int main(void)
         json += count == ROUTES;
         coerced += all[0].seen[0] && strcmp(all[0].seen, text) != 0;
     }
-    CHECK(ran > CALLS / 14 && ran < CALLS / 2 && json > CALLS / 5 &&
-          coerced > CALLS / 30);
+    /* Too few, where long loops are thinned out much, to be of all kinds. */
+    CHECK(CALLS < 100 || (ran > CALLS / 14 && ran < CALLS / 2 &&
+                          json > CALLS / 5 && coerced > CALLS / 30));
     printf("test_verdicts: %d ran, %d of them otherwise than they came, "
            "%d were JSON\n",
            ran, coerced, json);
