@@ -1847,15 +1847,8 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
  * are characters there: a text of other letters than ASCII may be refused for
@@ -1876,14 +1869,6 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
  * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
-/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". A name or word that came is
- * escaped as in JSON: it has no end of a line. The first `from` steps of the
- * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
- * keyword: "/days: maximum". */
-TCALL_API int tcall_write_misfit(tcall_writer *writer,
-                                 const tcall_misfit *misfit,
-                                 const tcall_object *shape, uint8_t from);
 
 /* -- For authors of providers -- */
 
@@ -2052,6 +2037,14 @@ TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
  */
 TCALL_API int tcall_write_coercions(tcall_writer *w,
                                     const tcall_machine *machine);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2099,12 +2092,22 @@ typedef struct tcall_item {
     bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
+/* Private: how much of a conversation a request was counted to have, up to a
+ * place where the user began to speak. What comes before does not change. */
+typedef struct tcall_counted_ {
+    const struct tcall_provider *to;
+    size_t at, len; /* bytes of the items, and of the request; 0: none */
+    char last;      /* the last of these bytes */
+    uint8_t state;  /* of who writes them */
+} tcall_counted_;
+
 /* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
     bool edited;   /* something is gone that was sent: an image */
+    tcall_counted_ counted;
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
@@ -2496,6 +2499,7 @@ struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 };
@@ -2787,9 +2791,9 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2800,25 +2804,25 @@ struct tcall_ctx {
     uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2867,21 +2871,20 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
-    bool by_model;  /* an agent's, held to the offer of its turn */
-    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
@@ -3311,6 +3314,9 @@ typedef struct tcall_chat_request {
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
@@ -5065,22 +5071,6 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
-}
-
-/* ==========================================================================
- * >>wait
- */
-
-/* Nothing was said yet. */
-TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
-{
-    wait->ms = TCALL_WAIT_NEVER;
-    wait->count = 0;
-}
-
-TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
-{
-    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
 }
 
 /* ==========================================================================
@@ -8409,7 +8399,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8417,18 +8406,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 
@@ -9730,19 +9725,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -9930,19 +9925,26 @@ int tcall_write_close(tcall_writer *writer, char bracket)
     return tcall_write_char_(writer, bracket);
 }
 
-/* Writes the inside of a string. In quoted output its own escapes are escaped
- * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted++;
+    writer->last = 0;
+    return writer->error;
+}
+
+int tcall_write_unquote(tcall_writer *writer)
+{
+    writer->quoted--;
+    return tcall_write_char_(writer, '"');
 }
 
 int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_write_content_(writer, text);
-    return tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_bytes(writer, text.ptr, text.len);
+    return tcall_write_unquote(writer);
 }
 
 int tcall_write_string(tcall_writer *writer, const char *text)
@@ -9964,30 +9966,17 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-#ifdef TOOLCALL_NO_INT64
+enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
 
-enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
-{
-    *digit = (char)('0' + *number % 10);
-    *number /= 10;
-    return *number != 0;
-}
-
-#else
-
-enum { TCALL_NUMBER_ROOM_ = 48 };
-
-/* The same by parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
+/* Takes the last decimal digit off a number. Returns whether more are left. It
+ * goes by parts of 16 bits: a division of 64 bits is a large function on small
+ * machines. */
 static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
     tcall_uint left = 0;
     uint32_t rest = 0;
     int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
+    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
         rest = rest << 16 | (uint16_t)(*number >> shift);
         left |= (tcall_uint)(rest / 10) << shift;
         rest %= 10;
@@ -9996,8 +9985,6 @@ static bool tcall_write_digit_(tcall_uint *number, char *digit)
     *digit = (char)('0' + rest);
     return left != 0;
 }
-
-#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
@@ -10158,7 +10145,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
-/* ---- literals and quotes ---- */
+/* ---- literals ---- */
 
 int tcall_write_bool(tcall_writer *writer, bool value)
 {
@@ -10170,21 +10157,6 @@ int tcall_write_null(tcall_writer *writer)
     return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *writer)
-{
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    writer->quoted++;
-    writer->last = 0;
-    return writer->error;
-}
-
-int tcall_write_unquote(tcall_writer *writer)
-{
-    writer->quoted--;
-    return tcall_write_char_(writer, '"');
-}
-
 /* ---- values ---- */
 
 /* Writes a string as it was before it was decoded, if it was, and with no more
@@ -10194,6 +10166,7 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
     tcall_str text = tcall_text_inner_(string);
     const char *at = text.ptr, *end = at + text.len;
     tcall_write_char_(writer, '"');
+    writer->quoted++;
     while (at < end) {
         const char *plain = at;
         if (*string == '"')
@@ -10201,14 +10174,14 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
         else
             at = NULL;
         at = at ? at : end;
-        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        tcall_write_bytes(writer, plain, (size_t)(at - plain));
         if (at < end) {
             char bytes[4];
             size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            tcall_write_bytes(writer, bytes, len);
         }
     }
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
@@ -10422,24 +10395,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
-}
-
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* ==========================================================================
@@ -10786,40 +10741,30 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         TCALL_COPY_(&is, at, size);
     else
         memcpy(&is, at, size);
-    switch (node->kind) {
-    case TCALL_KIND_BOOLEAN:
+    if (node->kind == TCALL_KIND_BOOLEAN)
         tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
                                         : TCALL_FLASH_TEXT_("false"));
-        return;
-    case TCALL_KIND_CHOICE:
+    else if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(writer,
                           tcall_word_at_((const char *)node->more, is.byte));
-        return;
-    case TCALL_KIND_TEXT:
-        if (flash)
-            tcall_put_string_(writer, at);
-        else
-            tcall_write_string(writer, at);
-        return;
-    case TCALL_KIND_JSON:
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
-        return;
-    case TCALL_KIND_INTEGER:
+    else if (node->kind == TCALL_KIND_INTEGER)
         tcall_put_decimal_(writer, is.narrow, node);
-        return;
 #ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_INTEGER64:
+    else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
-        return;
-    case TCALL_KIND_NUMBER:
-        if (flash)
-            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-        else
-            tcall_write_double(writer, is.number);
-        return;
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
 #endif
-    default: tcall_write_null(writer); return;
-    }
+    else
+        tcall_write_null(writer);
 }
 
 /* ---- JSON Schema ---- */
@@ -11022,26 +10967,33 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 
 /* ---- a struct as JSON ---- */
 
-/* Writes the key of a member that came or has a default. Returns false of any
- * other; marks one that came as null. */
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
 static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
 {
     TCALL_FETCH_(tcall_object, object, walk->around->more);
     TCALL_FETCH_(tcall_shape, node, walk->node);
     const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given + (object->count + 7) / 8;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
     unsigned i = walk->around->next - 1u;
-    walk->marked =
-        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (node->offset == TCALL_NOWHERE ||
-        (walk->marked && !TCALL_BIT_OF_(came, i)))
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
         return false;
     tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
 {
     tcall_shape_walk_ walk;
     tcall_walk_begin_(&walk, shape, args);
@@ -11059,352 +11011,82 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             tcall_write_null(writer);
         } else if (tcall_walk_enter_(&walk)) {
             tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
         } else {
             TCALL_FETCH_(tcall_shape, node, walk.node);
-            tcall_put_leaf_(writer, node, walk.at, false);
+            put(writer, node, walk.at);
         }
     }
     return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
                      : writer->error;
 }
 
-/* ---- where a misfit is ---- */
-
-/* Returns the keyword of a misfit, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, misfit->code - 1);
+    tcall_put_leaf_(writer, node, at, false);
 }
 
-/* Where a misfit is: the value, and the object or list around it. All of it is
- * in flash. */
-typedef struct tcall_misplaced_ {
-    const tcall_misfit *misfit;
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
 }
 
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_write_misplaced_(tcall_writer *writer,
-                                   tcall_misplaced_ *place, uint8_t from)
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(writer, '/');
-            if (list)
-                tcall_put_number_(writer, step, 0);
-            else
-                tcall_put_step_(writer, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
 }
 
-/* ---- sentences ---- */
-
-/* Writes the types of a set: "a string, a number or null". */
-TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
-/* Writes so many of what the limits are of: "1 character", "5 elements". */
-TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
-                                     uint8_t of)
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
 {
-    static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
-        " property\0 properties\0";
-    tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
-}
-
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
-{
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
-}
-
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence that is being written. */
-typedef struct tcall_telling_ {
-    tcall_writer *out;
-    const tcall_misplaced_ *place;
-    const tcall_shape *node; /* of the place */
-    tcall_limits_ limits;
-} tcall_telling_;
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_telling_ *tell)
-{
-    const tcall_shape *node = tell->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
     else
-        tcall_tell_types_(
-            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_range_(&tell->limits, false);
-    if (null_last)
-        TCALL_SAY(tell->out, " or null");
+        tcall_put_number_near_(out, node);
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_telling_ *tell)
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
 {
-    const tcall_shape *node = tell->node;
-    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(tell);
-        return;
-    }
-    TCALL_SAY(tell->out, "at most ");
-    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(tell->out, node->size - 1, 0);
-        TCALL_SAY(tell->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_telling_ *tell)
-{
-    const tcall_object *object = tell->place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(tell->out, "use ");
-    tcall_tell_list_(tell->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(tell->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_telling_ *tell)
-{
-    const tcall_misplaced_ *place = tell->place;
-    if (place->came) {
-        place->show(tell->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = tell->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(tell->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        tell->out->quoted = 1;
-    tcall_write_bytes(tell->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    tell->out->quoted = quoted;
-    tcall_write_text(tell->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_telling_ *tell)
-{
-    const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(tell->out, "the string");
-    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(tell->out, "the array");
-    else if (tell->place->came)
-        tell->place->show(tell->out, tell->place->came);
-    else if (misfit->exact)
-        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
-    else
-        TCALL_SAY(tell->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_telling_ *tell = (tcall_telling_ *)of;
-    tcall_limits_ *limits = &tell->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(tell); break;
-    case 'u':
-        tcall_write_parts_(tell->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(tell->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(tell); break;
-    case 'r': tcall_tell_room_(tell); break;
-    case 'k': tcall_tell_known_(tell); break;
-    case 'w':
-        if (!tcall_tell_came_(tell))
-            TCALL_SAY(tell->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            tell->out, tcall_tell_came_(tell)
-                           ? TCALL_FLASH_TEXT_(" is not a property here")
-                           : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_telling_ tell;
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.limits = tcall_limits_of_(node);
-    tell.limits.out = writer;
-    tcall_write_parts_(writer,
-                       tcall_word_at_(sentences, place->misfit->code - 1),
-                       tcall_tell_part_, &tell);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
-    size_t before = writer->len;
-    tcall_write_misplaced_(writer, &place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(writer, &place);
-    return writer->error;
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -12585,30 +12267,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -12656,7 +12334,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;
@@ -12887,8 +12566,7 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -12959,8 +12637,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -12974,7 +12652,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -12988,11 +12666,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -13832,7 +13510,7 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
         tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -13873,11 +13551,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -13934,7 +13612,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -14000,6 +13678,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -14007,32 +13686,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -14040,8 +13714,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -14050,7 +13724,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -14060,15 +13734,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);
@@ -14107,6 +13791,337 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
  * with whoever reads shapes alone.
  */
+
+/* ---- misfits of shapes: where ---- */
+
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* A misfit that is said, and where it is: the value, and the object or list
+ * around it. */
+typedef struct tcall_misplaced_ {
+    tcall_writer *out;          /* where it is said */
+    const tcall_misfit *misfit; /* NULL: it was found in checked text */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
+    tcall_limits_ limits;                                 /* of the value */
+} tcall_misplaced_;
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
+            return;
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
+            tcall_write_char_(place->out, '/');
+            if (list)
+                tcall_put_number_(place->out, step, 0);
+            else
+                tcall_put_step_(place->out, place->name);
+        }
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
+    }
+}
+
+/* ---- and in words ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    unsigned types = tcall_types_of_(node);
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(place->out, null_last
+                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
+                                          : types);
+    tcall_tell_range_(&place->limits, false);
+    if (null_last)
+        TCALL_SAY(place->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    if (place->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_tell_wanted_(place);
+        return;
+    }
+    TCALL_SAY(place->out, "at most ");
+    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(place->out, node->size - 1, 0);
+        TCALL_SAY(place->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_known_(const tcall_misplaced_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(place->out, "use ");
+    tcall_tell_list_(place->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(place->out, " or ");
+}
+
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_misplaced_ *place)
+{
+    if (place->came) {
+        place->show(place->out, place->came);
+        return true;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    uint8_t quoted = place->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(place->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        place->out->quoted = 1;
+    tcall_write_bytes(place->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    place->out->quoted = quoted;
+    tcall_write_text(place->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Writes what passed a limit: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_misplaced_ *place)
+{
+    const tcall_misfit *misfit = place->misfit;
+    if (place->limits.of == TCALL_LIMITS_LENGTH_)
+        TCALL_SAY(place->out, "the string");
+    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
+        TCALL_SAY(place->out, "the array");
+    else if (place->came)
+        place->show(place->out, place->came);
+    else if (misfit->exact)
+        tcall_put_number_(place->out, misfit->got, place->node->digits);
+    else
+        TCALL_SAY(place->out, "this number");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
+    tcall_limits_ *limits = &place->limits;
+    switch (letter) {
+    case 'v': tcall_tell_value_(place); break;
+    case 'u':
+        tcall_write_parts_(place->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(place->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
+    case 's': tcall_tell_wanted_(place); break;
+    case 'r': tcall_tell_room_(place); break;
+    case 'k': tcall_tell_known_(place); break;
+    case 'w':
+        if (!tcall_tell_came_(place))
+            TCALL_SAY(place->out, "this");
+        break;
+    case 'x':
+        tcall_write_flash(
+            place->out,
+            tcall_tell_came_(place)
+                ? TCALL_FLASH_TEXT_(" is not a property here")
+                : TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
+    default: tcall_write_flash(place->out, place->name); break; /* n */
+    }
+}
+
+/* Writes what is wrong, and what to send instead. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    place->node = node;
+    place->limits = tcall_limits_of_(node);
+    place->limits.out = place->out;
+    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
+                       tcall_tell_part_, place);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    memset(&place, 0, sizeof place);
+    place.out = writer;
+    place.misfit = misfit;
+    place.node = &tcall_root_;
+    place.object = shape;
+    tcall_say_place_(&place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(&place, misfit->code);
+    return writer->error;
+}
 
 /* ---- texts ---- */
 
@@ -14556,14 +14571,15 @@ static void tcall_say_part_(void *of, char letter)
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
-    tcall_misplaced_ place = {&misfit,      (const tcall_shape *)is->shape,
-                              NULL,         NULL,
-                              fault->value, tcall_say_sent_};
-    memset(&misfit, 0, sizeof misfit);
-    do
-        misfit.code++;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword);
+    tcall_misplaced_ place;
+    int code = 1;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
+        code++;
+    memset(&place, 0, sizeof place);
+    place.out = fault->out;
+    place.node = (const tcall_shape *)is->shape;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
@@ -14574,7 +14590,7 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
             is->count);
-    tcall_tell_misfit_(fault->out, &place);
+    tcall_tell_misfit_(&place, code);
 }
 
 /* ---- whole faults ---- */
@@ -14884,10 +14900,9 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 {
+    memset(chat, 0, sizeof *chat);
     chat->block = block;
     chat->start = block->low;
-    chat->made = 0;
-    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -14940,6 +14955,7 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
             from < (uintptr_t)is.ptr + is.len) {
             memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
             chat->edited = true;
+            chat->counted.at = 0;
         }
     }
 }
@@ -14968,11 +14984,18 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+/* Gives a part of an item, and moves *bytes to the next one. */
+static void tcall_head_take_(const tcall_item_head_ *head, int part,
+                             const char **bytes, tcall_str *to)
+{
+    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += to->len;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
-    int part;
     if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
@@ -14984,11 +15007,10 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++) {
-        size_t len = tcall_head_len_(head, part);
-        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
-        bytes += len;
-    }
+    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
+    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
+    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
+    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -15026,6 +15048,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
     chat->edited = false;
+    chat->counted.at = 0;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -15731,17 +15754,6 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
 }
 
 /* ---- an example of what a schema allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
@@ -18156,7 +18168,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18359,10 +18372,12 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
     tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
@@ -18693,7 +18708,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18717,7 +18732,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18915,7 +18930,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19075,71 +19090,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -19192,7 +19142,7 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
         tool->parameters.reader->example(
             &args, tcall_text_space_(tool->parameters.text),
@@ -19416,7 +19366,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     if (end < 0)
         return end;
     if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
+        tcall_block_share_(&cx->tc->block, cx->call->mark);
+        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
+                                &cx->output) < 0)
             return TCALL_E_MEMORY;
     } else {
         if (text.len)
@@ -19629,7 +19581,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19652,7 +19605,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19705,19 +19658,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -19727,6 +19679,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -20048,26 +20008,20 @@ static int tcall_approve_again_(tcall_ctx *cx)
     return r;
 }
 
-/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
- * when the tool must not run a second time; the first result stays. */
-static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+/* Begins an attempt. Returns why there is none, or, where the tool must not run
+ * a second time, the first result, which stays. */
+static int tcall_attempt_begin_(tcall_ctx *cx)
 {
-    cx->attempt++;
-    *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
-        *r = cx->last_attempt;
-        return false;
-    }
-    if (*r < 0)
-        return false;
+    bool again = cx->attempt++ > 0;
+    int end = tcall_must_end_(cx);
+    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+        return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->next_inner = 0;
-    cx->run_step = TCALL_RUN_HOOKS_;
-    if (cx->attempt > 1) {
-        cx->run_step = TCALL_RUN_RETRY_;
+    cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
-    }
-    return true;
+    return TCALL_OK;
 }
 
 /* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
@@ -20095,8 +20049,8 @@ static int tcall_attempt_step_(tcall_ctx *cx)
 static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
-    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
-        return cx->last_attempt = r;
+    if (cx->run_step == TCALL_RUN_NOT_)
+        r = tcall_attempt_begin_(cx);
     while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
         uint8_t step = cx->run_step;
         r = tcall_attempt_step_(cx);
@@ -20226,7 +20180,6 @@ static void tcall_end_(tcall_call *call)
 TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
@@ -20236,8 +20189,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -20291,8 +20244,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
@@ -20358,7 +20311,8 @@ static int tcall_walk_(tcall_ctx *cx)
 static void tcall_await_(tcall_ctx *cx, int r)
 {
     cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+    if (r == TCALL_E_AGAIN && !cx->wait.count &&
+        cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
@@ -20386,12 +20340,6 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -20410,10 +20358,18 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
+    tcall_ctx *cx = &call->cx;
     const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+    if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
-    call->cx.tc = tc;
+    cx->tc = tc;
+    cx->wait.ms = TCALL_WAIT_NEVER;
+    cx->wait.count = 0;
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
@@ -20974,6 +20930,30 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* Writes the line of an audit through a small buffer, so that its length does
@@ -22119,17 +22099,15 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
  * they are. */
 static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
+    char legal[64] = "_";
     size_t i;
-    tcall_write_quote(out);
-    for (i = 0; i < name.len && i < 64; i++) {
+    for (i = 0; i < name.len && i < sizeof legal; i++) {
         char lower = (char)(name.ptr[i] | 0x20);
         bool letter = lower >= 'a' && lower <= 'z';
         bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
     }
-    if (!name.len)
-        tcall_write_char_(out, '_');
-    tcall_write_unquote(out);
+    tcall_write_bytes(out, legal, i ? i : 1);
 }
 
 /* Does a provider take this id? Few say what they take. */
@@ -22160,16 +22138,16 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* ---- items ---- */
 
-/* How a format writes an item: JSON with ' for quotes and with holes.
+/* How a format writes an item: ready bytes with holes.
  *
  *   %i  its id         %m  the same, empty if it was made up here
  *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same as a string
+ *   %t  its text       %q  the same within a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type, both without quotes
+ *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between < and > is left out where the hole in it is empty. */
+ * What stands between %<s and %> is left out where %s is empty. */
 enum {
     TCALL_FORM_CALL_,
     TCALL_FORM_RESULT_,
@@ -22230,19 +22208,6 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     }
 }
 
-/* Writes the text of a result, for formats that have no flag for an error. An
- * object says itself that something failed. */
-static void tcall_write_result_text_(tcall_writer *out,
-                                     const tcall_item *result)
-{
-    tcall_str text = result->text;
-    tcall_write_quote(out);
-    if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(out, "Error: ");
-    tcall_write_bytes(out, text.ptr, text.len);
-    tcall_write_unquote(out);
-}
-
 /* Writes up to 48 bytes in base64 (RFC 4648). */
 static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
                                      size_t len)
@@ -22278,34 +22243,47 @@ static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
     }
 }
 
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
+/* Writes what belongs into a hole. The text of a result says that it failed,
+ * for formats that have no flag for it; an object says so itself. */
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r')
-        tcall_write_result_text_(out, item);
-    else if (hole == 'b')
+    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+        tcall_write_inside_(out, tcall_str_of("Error: "));
+    if (hole == 'b')
         tcall_write_base64_(out, value);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
     else
-        tcall_write_str(out, value);
+        tcall_write_inside_(out, value);
 }
 
 /* Writes a form. Without an item it has no holes. */
 TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
                                      const tcall_item *item)
 {
+    const char *hole;
     tcall_write_comma_(out);
-    for (; *form; form++)
-        if (*form == '%')
-            tcall_write_hole_(out, *++form, item);
-        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
-            form = strchr(form, '>');
-        else if (*form != '<' && *form != '>')
-            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+    while ((hole = strchr(form, '%')) != NULL) {
+        tcall_write_bytes(out, form, (size_t)(hole - form));
+        form = hole + 2;
+        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
+            form = strstr(form, "%>") + 2;
+        else if (hole[1] != '<' && hole[1] != '>')
+            tcall_write_hole_(out, hole[1], item);
+    }
+    tcall_write_text(out, form);
 }
 
 /* Writes a form with a text of ours in place of the name. */
@@ -22356,19 +22334,58 @@ typedef struct tcall_history_ {
     const tcall_chat *chat;
     size_t answer; /* where the answer at hand begins */
     size_t at;     /* the place in it */
+    size_t item;   /* where the item of the user begins that was given last */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
     uint8_t pass;
+    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
+    bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
-TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
-                                               const tcall_chat *chat)
+/* Begins the items of a request. One that is only counted begins where the user
+ * began to speak when it was counted last: then *state is what was then. */
+static void tcall_history_begin_(tcall_history_ *history,
+                                 const tcall_provider *to,
+                                 const tcall_chat_request *request,
+                                 tcall_writer *out, uint8_t *state)
 {
-    tcall_history_ history;
-    memset(&history, 0, sizeof history);
-    history.to = to;
-    history.chat = chat;
-    return history;
+    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
+    memset(history, 0, sizeof *history);
+    history->to = to;
+    history->chat = request->chat;
+    history->counted = counted;
+    history->begun = out->len;
+    if (!counted || !counted->at || counted->to != to)
+        return;
+    history->at = history->answer = counted->at;
+    out->len += counted->len;
+    out->last = counted->last;
+    *state = counted->state;
+}
+
+/* Does the user begin to speak with this item? */
+static bool tcall_history_turns_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const bool before = history->user;
+    history->user = tcall_item_opens_(item);
+    return history->user && !before && history->item;
+}
+
+/* Remembers how much was written before the user began to speak. */
+static void tcall_history_note_(const tcall_history_ *history,
+                                const tcall_writer *out, uint8_t state)
+{
+    tcall_counted_ *counted = history->counted;
+    if (!counted || out->error || out->len == history->begun)
+        return;
+    counted->to = history->to;
+    counted->at = history->item;
+    counted->len = out->len - history->begun;
+    counted->last = out->last;
+    counted->state = state;
 }
 
 /* Reasoning is a secret between the model and its provider: is this one's? */
@@ -22404,11 +22421,16 @@ static bool tcall_history_takes_(tcall_history_ *history,
 {
     const tcall_provider *to = history->to;
     const bool own = tcall_history_owns_(history, item);
+    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
-        return history->pass == TCALL_PASS_REASONING_ &&
-               (item->kind != TCALL_ITEM_REASONING || own);
+    if (item->kind == TCALL_ITEM_TEXT && !ordered)
+        history->passes |= 1u << TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->passes |= 1u << TCALL_PASS_RESULTS_ |
+                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
+    if (ordered && history->pass < TCALL_PASS_RESULTS_)
+        return item->kind != TCALL_ITEM_REASONING || own;
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
@@ -22440,14 +22462,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->at > history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+        if (history->passes >> (history->pass + 1)) {
+            do
+                history->pass++;
+            while (!(history->passes >> history->pass & 1));
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
+        history->passes = 0;
+        history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
             tcall_image_gone_(item);
@@ -22469,11 +22494,16 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_item item;
-    while (tcall_history_next_(&history, out, &item))
+    uint8_t state = 0;
+    tcall_history_begin_(&history, provider, request, out, &state);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, state);
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+    }
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
@@ -22484,16 +22514,19 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms, const char *roles)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
+    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = 1 + tcall_item_is_users_(&item) +
-               (alone && item.kind == TCALL_ITEM_RESULT);
+        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+                         (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
@@ -22524,26 +22557,24 @@ typedef struct tcall_message_ {
     bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
+/* Begins the text of a message. */
 static void tcall_message_text_(tcall_message_ *message)
 {
-    if (message->parts)
-        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
-    else
-        tcall_write_key(message->out, "content");
-    tcall_write_quote(message->out);
+    tcall_write_form_(message->out,
+                      message->parts ? "{\"type\":\"text\",\"text\":\""
+                                     : "\"content\":\"",
+                      NULL);
 }
 
 static void tcall_message_text_end_(tcall_message_ *message)
 {
-    tcall_write_unquote(message->out);
-    if (message->parts)
-        tcall_write_text(message->out, "}]");
+    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
 }
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
     if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
         message->written = TCALL_MESSAGE_OPEN_;
         message->parts = false;
     }
@@ -22553,7 +22584,7 @@ static void tcall_message_to_(tcall_message_ *message, uint8_t to)
     }
     if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
         message->written = TCALL_MESSAGE_CALLS_;
     }
 }
@@ -22596,9 +22627,10 @@ static void tcall_message_reasoning_(tcall_message_ *message,
         tcall_write_str(out, reasoning->text);
     } else {
         if (!message->parts)
-            tcall_write_form_(out, "'content':[", NULL);
+            tcall_write_form_(out, "\"content\":[", NULL);
         tcall_write_form_(
-            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            out,
+            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
         message->parts = true;
     }
@@ -22611,7 +22643,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(out, item->text.ptr, item->text.len);
+        tcall_write_inside_(out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
@@ -22631,7 +22663,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 /* What the model says where it has to stand between a result and the user, as
  * after a limit or before an image that a tool shows. */
 static const char tcall_no_answer_[] =
-    "{'role':'assistant','content':'(I have not answered yet.)'}";
+    "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
@@ -22641,19 +22673,25 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const char *forms,
                                          const tcall_server_ *server)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
-    bool after_result = false;
-    tcall_write_form_(out, "'messages':[", NULL);
+    uint8_t after_result = false;
+    tcall_write_form_(out, "\"messages\":[", NULL);
     if (request->system && *request->system)
-        tcall_write_named_(out, "{'role':'system','content':%n}",
+        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
                            request->system);
+    tcall_history_begin_(&history, provider, request, out, &after_result);
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
         if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
             tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) &&
+            message.written != TCALL_MESSAGE_SHOWN_) {
+            tcall_message_end_(&message);
+            tcall_history_note_(&history, out, after_result);
+        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -22809,7 +22847,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
-    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -25770,16 +25808,17 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'image_url','image_url':"
-             "{'url':'data:%y;base64,%b'}}",
-             "",
-             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
-             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-             "{'type':'text','text':%t}")
+TCALL_FORMS_(
+    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:%y;base64,%b\"}}",
+    "",
+    "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
+    "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -25795,12 +25834,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
-            "'tool_choice':{'type':'function','function':{'name':%n}}");
+            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -25917,21 +25957,22 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
 TCALL_FORMS_(
-    tcall_anthropic_forms_, "{'type':'text','text':%t}",
-    "{'type':'image','source':{'type':'base64','media_type':'%y',"
-    "'data':'%b'}}",
-    "{'type':'text','text':%t}",
-    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
-    "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}", "", "")
+    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
+    "\"data\":\"%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"tool_use\",\"id\":\"%i\",\"name\":\"%n\",\"input\":%a}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
+    "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
-static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
-                                             "{'role':'user','content':[";
+static const char tcall_anthropic_roles_[] =
+    "{\"role\":\"assistant\",\"content\":[\0"
+    "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
-    "'tools':[\0{\0input_schema\0}\0]\0";
+    "\"tools\":[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -25939,10 +25980,11 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char forms[] = "'tool_choice':{'type':'auto'\0"
-                                "'tool_choice':{'type':'none'\0"
-                                "'tool_choice':{'type':'any'\0"
-                                "'tool_choice':{'type':'tool','name':%n";
+    static const char forms[] =
+        "\"tool_choice\":{\"type\":\"auto\"\0"
+        "\"tool_choice\":{\"type\":\"none\"\0"
+        "\"tool_choice\":{\"type\":\"any\"\0"
+        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
@@ -25967,9 +26009,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                             request->max_tokens > 0 ? request->max_tokens
                                                     : 8192);
     if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
+        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
+                          NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_form_(out, "\"messages\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
@@ -26054,12 +26097,13 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':'','images':['%b']}", "",
-             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "", "", "", "")
+TCALL_FORMS_(
+    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -26072,7 +26116,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_form_(out, "\"options\":{", NULL);
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
@@ -26220,19 +26264,20 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-             "'image_url':'data:%y;base64,%b'}]}",
-             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
-             "%j", "", "")
+TCALL_FORMS_(
+    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
+    "\"image_url\":\"data:%y;base64,%b\"}]}",
+    "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
+    "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26243,19 +26288,20 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request,
-                            "'tool_choice':{'type':'function','name':%n}");
+        tcall_write_choice_(
+            provider, out, request,
+            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
         !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -26383,31 +26429,32 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
 TCALL_FORMS_(
-    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
-    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
-    "<,'thoughtSignature':%s>}",
-    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
-    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
+    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
+    "%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
+    "")
 
-static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
-                                          "{'role':'user','parts':[";
+static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+                                          "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
-    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
+    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     static const char forms[] =
         "\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}";
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+        "\"allowedFunctionNames\":[\"%n\"]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
         tcall_write_named_(out, tcall_nth_(forms, request->choice),
                            request->choice_name);
@@ -26420,18 +26467,19 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_form_(out, "\"contents\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
-        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
-                           request->system);
+        tcall_write_named_(
+            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
+            request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_form_(out, "\"generationConfig\":{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
@@ -26570,21 +26618,22 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(tcall_interactions_forms_,
-             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-             "'data':'%b'}]}",
-             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-             "'is_error':true}",
-             "{'type':'thought'<,'signature':%s>"
-             "<,'summary':[{'type':'text','text':%t}]>}",
-             "", "", "")
+TCALL_FORMS_(
+    tcall_interactions_forms_,
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
+    "\"data\":\"%b\"}]}",
+    "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"function_call\",\"id\":\"%i\",\"name\":\"%n\",\"arguments\":%a}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\"}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\","
+    "\"is_error\":true}",
+    "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
+    "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
+    "", "", "")
 
 static const char tcall_interactions_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
@@ -26593,14 +26642,14 @@ static void tcall_interactions_config_(tcall_writer *out,
 {
     static const char choices[] =
         "\0"
-        "'tool_choice':'none'\0"
-        "'tool_choice':'any'\0"
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
+        "\"tool_choice\":\"none\"\0"
+        "\"tool_choice\":\"any\"\0"
+        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
-    tcall_write_form_(out, "'generation_config':{", NULL);
+    tcall_write_form_(out, "\"generation_config\":{", NULL);
     if (chosen)
         tcall_write_named_(out, tcall_nth_(choices, request->choice),
                            request->choice_name);
@@ -26618,7 +26667,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
@@ -26791,7 +26840,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_form_(out, "'reasoning_details':[", NULL);
+    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -27320,10 +27369,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        if (!agent->desc.allow_repeat) {
-            call->loops = &agent->loops;
-            call->breaker = tcall_breaker_;
-        }
+        agent->desc.tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -27709,6 +27756,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -27734,6 +27782,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -27928,8 +27977,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -27950,7 +28001,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -27969,6 +28020,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -28646,7 +28698,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -28661,7 +28714,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
@@ -29070,6 +29124,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
+    agent->chat.counted.at = 0;
     agent->answer_at = 0;
     agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {
@@ -29855,15 +29910,17 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    int error;
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    mcp->way = &way;
     mcp->desc.tool_count = 0;
-    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    if (error == TCALL_OK)
+    if (error == TCALL_OK) {
+        mcp->way = &way;
         tcall_mcp_refresh_(mcp);
-    return error < 0 ? error : tcall_mcp_start_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }
 
 #ifdef __cplusplus

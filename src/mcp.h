@@ -1,4 +1,5 @@
 #pragma once
+#include "say.h"
 #include "shape_text.h"
 #include "invoke.h"
 

@@ -54,71 +54,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -171,7 +106,7 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
         tool->parameters.reader->example(
             &args, tcall_text_space_(tool->parameters.text),

@@ -348,40 +348,30 @@ TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
         TCALL_COPY_(&is, at, size);
     else
         memcpy(&is, at, size);
-    switch (node->kind) {
-    case TCALL_KIND_BOOLEAN:
+    if (node->kind == TCALL_KIND_BOOLEAN)
         tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
                                         : TCALL_FLASH_TEXT_("false"));
-        return;
-    case TCALL_KIND_CHOICE:
+    else if (node->kind == TCALL_KIND_CHOICE)
         tcall_put_string_(writer,
                           tcall_word_at_((const char *)node->more, is.byte));
-        return;
-    case TCALL_KIND_TEXT:
-        if (flash)
-            tcall_put_string_(writer, at);
-        else
-            tcall_write_string(writer, at);
-        return;
-    case TCALL_KIND_JSON:
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
         tcall_write_verbatim(writer, tcall_str_of(at));
-        return;
-    case TCALL_KIND_INTEGER:
+    else if (node->kind == TCALL_KIND_INTEGER)
         tcall_put_decimal_(writer, is.narrow, node);
-        return;
 #ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_INTEGER64:
+    else if (node->kind == TCALL_KIND_INTEGER64)
         tcall_put_decimal_(writer, is.wide, node);
-        return;
-    case TCALL_KIND_NUMBER:
-        if (flash)
-            tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-        else
-            tcall_write_double(writer, is.number);
-        return;
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
 #endif
-    default: tcall_write_null(writer); return;
-    }
+    else
+        tcall_write_null(writer);
 }
 
 /* ---- JSON Schema ---- */
@@ -584,26 +574,33 @@ int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 
 /* ---- a struct as JSON ---- */
 
-/* Writes the key of a member that came or has a default. Returns false of any
- * other; marks one that came as null. */
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
 static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
 {
     TCALL_FETCH_(tcall_object, object, walk->around->more);
     TCALL_FETCH_(tcall_shape, node, walk->node);
     const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given + (object->count + 7) / 8;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
     unsigned i = walk->around->next - 1u;
-    walk->marked =
-        !TCALL_BIT_OF_(given, i) && !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (node->offset == TCALL_NOWHERE ||
-        (walk->marked && !TCALL_BIT_OF_(came, i)))
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
         return false;
     tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
 {
     tcall_shape_walk_ walk;
     tcall_walk_begin_(&walk, shape, args);
@@ -621,350 +618,80 @@ int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
             tcall_write_null(writer);
         } else if (tcall_walk_enter_(&walk)) {
             tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
         } else {
             TCALL_FETCH_(tcall_shape, node, walk.node);
-            tcall_put_leaf_(writer, node, walk.at, false);
+            put(writer, node, walk.at);
         }
     }
     return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
                      : writer->error;
 }
 
-/* ---- where a misfit is ---- */
-
-/* Returns the keyword of a misfit, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, misfit->code - 1);
+    tcall_put_leaf_(writer, node, at, false);
 }
 
-/* Where a misfit is: the value, and the object or list around it. All of it is
- * in flash. */
-typedef struct tcall_misplaced_ {
-    const tcall_misfit *misfit;
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
 }
 
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_write_misplaced_(tcall_writer *writer,
-                                   tcall_misplaced_ *place, uint8_t from)
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(writer, '/');
-            if (list)
-                tcall_put_number_(writer, step, 0);
-            else
-                tcall_put_step_(writer, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
 }
 
-/* ---- sentences ---- */
-
-/* Writes the types of a set: "a string, a number or null". */
-TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
-/* Writes so many of what the limits are of: "1 character", "5 elements". */
-TCALL_SHARED_ void tcall_tell_count_(tcall_writer *writer, tcall_int count,
-                                     uint8_t of)
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
 {
-    static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
-        " property\0 properties\0";
-    tcall_put_number_(writer, count, 0);
-    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
-}
-
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
-{
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
-}
-
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-TCALL_SHARED_ void tcall_tell_range_(tcall_limits_ *is, bool bare)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence that is being written. */
-typedef struct tcall_telling_ {
-    tcall_writer *out;
-    const tcall_misplaced_ *place;
-    const tcall_shape *node; /* of the place */
-    tcall_limits_ limits;
-} tcall_telling_;
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_telling_ *tell)
-{
-    const tcall_shape *node = tell->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
     else
-        tcall_tell_types_(
-            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_range_(&tell->limits, false);
-    if (null_last)
-        TCALL_SAY(tell->out, " or null");
+        tcall_put_number_near_(out, node);
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_telling_ *tell)
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
 {
-    const tcall_shape *node = tell->node;
-    if (tell->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(tell);
-        return;
-    }
-    TCALL_SAY(tell->out, "at most ");
-    if (tell->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(tell->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(tell->out, node->size - 1, 0);
-        TCALL_SAY(tell->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_telling_ *tell)
-{
-    const tcall_object *object = tell->place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(tell->out, "use ");
-    tcall_tell_list_(tell->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(tell->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_telling_ *tell)
-{
-    const tcall_misplaced_ *place = tell->place;
-    if (place->came) {
-        place->show(tell->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = tell->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(tell->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        tell->out->quoted = 1;
-    tcall_write_bytes(tell->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    tell->out->quoted = quoted;
-    tcall_write_text(tell->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_telling_ *tell)
-{
-    const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(tell->out, "the string");
-    else if (tell->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(tell->out, "the array");
-    else if (tell->place->came)
-        tell->place->show(tell->out, tell->place->came);
-    else if (misfit->exact)
-        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
-    else
-        TCALL_SAY(tell->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_telling_ *tell = (tcall_telling_ *)of;
-    tcall_limits_ *limits = &tell->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(tell); break;
-    case 'u':
-        tcall_write_parts_(tell->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(tell->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(tell); break;
-    case 'r': tcall_tell_room_(tell); break;
-    case 'k': tcall_tell_known_(tell); break;
-    case 'w':
-        if (!tcall_tell_came_(tell))
-            TCALL_SAY(tell->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            tell->out, tcall_tell_came_(tell)
-                           ? TCALL_FLASH_TEXT_(" is not a property here")
-                           : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(tell->out, tell->place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_telling_ tell;
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.limits = tcall_limits_of_(node);
-    tell.limits.out = writer;
-    tcall_write_parts_(writer,
-                       tcall_word_at_(sentences, place->misfit->code - 1),
-                       tcall_tell_part_, &tell);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place = {misfit, &tcall_root_, NULL, shape, NULL, NULL};
-    size_t before = writer->len;
-    tcall_write_misplaced_(writer, &place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(writer, &place);
-    return writer->error;
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
