@@ -60,8 +60,6 @@
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -3589,6 +3587,8 @@ typedef struct tcall_reader {
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
+    size_t echoed;   /* the call whose arguments come again, if echoes */
+    size_t echo;     /* bytes of them that did */
     size_t text_max; /* bytes of text that are kept */
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
@@ -3614,7 +3614,7 @@ typedef struct tcall_reader {
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored;
+    bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
     const tcall_wire *member;
     const tcall_wire *next; /* its object's where the next name is looked
@@ -23852,6 +23852,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->echoed >= first && reader->echoed <= last)
+        reader->echoed += by;
     if (reader->text_at >= first && reader->text_at <= last)
         reader->text_at += by;
 }
@@ -23998,22 +24000,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -24023,8 +24009,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -24215,15 +24199,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24384,7 +24364,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = false;
+    reader->growing = reader->echoes = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24408,10 +24388,74 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->whole ||
+        (reader->open ? tcall_reader_next_(reader, reader->element)
+                      : reader->unmerged) != reader->chat->block->low ||
+        (reader->open && reader->element != reader->unmerged))
+        return;
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->index && known->index != reader->index))
+            continue;
+        reader->echoed = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        return;
+    }
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->unmerged < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -24522,6 +24566,8 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24599,23 +24645,36 @@ static void tcall_reader_show_(const tcall_reader *reader)
         reader->call(reader->user, &item);
 }
 
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->whole &&
+                   tcall_reader_head_(reader, reader->unmerged)->kind !=
+                       TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->unmerged;
+}
+
 /* Merges a call or reasoning, or keeps it as a new item. Returns true if it
  * stays. An element that is void but has a number is kept as well: what comes
  * with that number later is of it. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
+    size_t at;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
+    at = tcall_reader_owner_(reader);
+    if (reader->echoes && at != reader->echoed) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+        head = tcall_reader_head_(reader, reader->unmerged);
+    }
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -24804,7 +24863,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
             tcall_reader_open_(reader, 0);
         return;
     }
@@ -24898,6 +24957,10 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
     if (kind != TCALL_ITEM_CALL && reader->in_element &&
         reader->answer.error != TCALL_E_MEMORY)
@@ -25007,6 +25070,10 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -25235,15 +25302,6 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -25257,10 +25315,11 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     reader->member = reader->provider->answer;
     reader->levels = reader->word_len = 0;
+    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
-    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    reader->syntax.lines = reader->sse;
     tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
@@ -25348,13 +25407,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25377,7 +25435,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25385,12 +25443,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -26940,16 +26997,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
