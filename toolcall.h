@@ -58,7 +58,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider
@@ -1857,7 +1856,7 @@ typedef struct tcall_masked_ {
 } tcall_masked_;
 
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
  * are characters there: a text of other letters than ASCII may be refused for
@@ -1868,7 +1867,8 @@ typedef struct tcall_masked_ {
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -1877,14 +1877,16 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
  * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
-/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". A name or word that came is
- * escaped as in JSON: it has no end of a line. The first `from` steps of the
- * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
- * keyword: "/days: maximum". */
-TCALL_API int tcall_write_misfit(tcall_writer *writer,
-                                 const tcall_misfit *misfit,
-                                 const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -2043,6 +2045,14 @@ TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
  */
 TCALL_API int tcall_write_coercions(tcall_writer *w,
                                     const tcall_machine *machine);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2998,9 +3008,10 @@ TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
@@ -3263,19 +3274,8 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
  * another one. What is sent is rewritten to fit; where it cannot say what the
  * schema says, the tool is sent as it is, without strict mode. The schema
  * itself is untouched: what had to be left out is still checked when a call
- * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
- * are refused then.
+ * comes.
  */
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -4212,6 +4212,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -4228,7 +4229,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -4237,6 +4239,9 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -4251,12 +4256,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -4265,6 +4265,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -4281,10 +4282,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -4300,10 +4313,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
@@ -4757,13 +4779,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
@@ -5580,10 +5604,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -7003,13 +7030,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -7093,7 +7120,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7252,7 +7279,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7270,9 +7297,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -7685,9 +7714,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -7698,6 +7727,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -7846,11 +7876,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -7934,6 +7966,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -7963,25 +7996,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -7989,18 +8023,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -8018,20 +8059,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -8040,20 +8086,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -8062,7 +8117,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -8093,12 +8148,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -8421,7 +8478,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -8512,8 +8568,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -8620,7 +8675,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -9890,19 +9945,26 @@ int tcall_write_close(tcall_writer *writer, char bracket)
     return tcall_write_char_(writer, bracket);
 }
 
-/* Writes the inside of a string. In quoted output its own escapes are escaped
- * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted++;
+    writer->last = 0;
+    return writer->error;
+}
+
+int tcall_write_unquote(tcall_writer *writer)
+{
+    writer->quoted--;
+    return tcall_write_char_(writer, '"');
 }
 
 int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_write_content_(writer, text);
-    return tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_bytes(writer, text.ptr, text.len);
+    return tcall_write_unquote(writer);
 }
 
 int tcall_write_string(tcall_writer *writer, const char *text)
@@ -9924,30 +9986,17 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-#ifdef TOOLCALL_NO_INT64
+enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
 
-enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
-{
-    *digit = (char)('0' + *number % 10);
-    *number /= 10;
-    return *number != 0;
-}
-
-#else
-
-enum { TCALL_NUMBER_ROOM_ = 48 };
-
-/* The same by parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
+/* Takes the last decimal digit off a number. Returns whether more are left. It
+ * goes by parts of 16 bits: a division of 64 bits is a large function on small
+ * machines. */
 static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
     tcall_uint left = 0;
     uint32_t rest = 0;
     int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
+    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
         rest = rest << 16 | (uint16_t)(*number >> shift);
         left |= (tcall_uint)(rest / 10) << shift;
         rest %= 10;
@@ -9956,8 +10005,6 @@ static bool tcall_write_digit_(tcall_uint *number, char *digit)
     *digit = (char)('0' + rest);
     return left != 0;
 }
-
-#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
@@ -10118,7 +10165,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
-/* ---- literals and quotes ---- */
+/* ---- literals ---- */
 
 int tcall_write_bool(tcall_writer *writer, bool value)
 {
@@ -10130,21 +10177,6 @@ int tcall_write_null(tcall_writer *writer)
     return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *writer)
-{
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    writer->quoted++;
-    writer->last = 0;
-    return writer->error;
-}
-
-int tcall_write_unquote(tcall_writer *writer)
-{
-    writer->quoted--;
-    return tcall_write_char_(writer, '"');
-}
-
 /* ---- values ---- */
 
 /* Writes a string as it was before it was decoded, if it was, and with no more
@@ -10154,6 +10186,7 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
     tcall_str text = tcall_text_inner_(string);
     const char *at = text.ptr, *end = at + text.len;
     tcall_write_char_(writer, '"');
+    writer->quoted++;
     while (at < end) {
         const char *plain = at;
         if (*string == '"')
@@ -10161,14 +10194,14 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
         else
             at = NULL;
         at = at ? at : end;
-        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        tcall_write_bytes(writer, plain, (size_t)(at - plain));
         if (at < end) {
             char bytes[4];
             size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            tcall_write_bytes(writer, bytes, len);
         }
     }
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
@@ -10190,6 +10223,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
+}
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
 }
 
 /* ==========================================================================
@@ -10387,52 +10443,24 @@ TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
  * there by instructions of their own.
  */
 
-/* For whom a schema is written. */
-enum {
-    TCALL_VIEW_WHOLE_,  /* all that the shape says */
-    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
-    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
-    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
-                           one may be null */
-};
-
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_VIEW_..._ */
-    uint8_t level, levels;     /* of schemas: at hand, the deepest */
-    bool vague;                /* a value has no type, or none of its parts */
-    uint16_t optional, unions; /* so many there are */
-} tcall_shape_view_;
-
 /* ---- texts in flash ---- */
-
-/* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the byte; those of longer characters are written as they are, for the
- * writer knows UTF-8 only by whole characters. */
-static void tcall_put_content_(tcall_writer *writer, const char *text)
-{
-#ifdef __AVR__
-    char byte;
-    while ((byte = TCALL_BYTE_(text++)) != '\0') {
-        if (byte & 0x80)
-            tcall_write_out_(writer, &byte, 1);
-        else
-            tcall_write_content_(writer, tcall_slice_(&byte, 1));
-    }
-#else
-    tcall_write_content_(writer, tcall_str_of(text));
-#endif
-}
 
 /* Writes a JSON string. */
 static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_put_content_(writer, text);
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
 }
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
 
 static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
@@ -10449,39 +10477,197 @@ static void tcall_put_number_(tcall_writer *writer, tcall_int value,
     tcall_write_decimal_(writer, value, decimals);
 }
 
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape,
+                                     const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        level->at += walk->at ? level->size : 0;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
 /* ---- nodes ---- */
 
-/* The bounds of a value that its schema says. */
-typedef struct tcall_said_ {
-    tcall_int low, high;
-    bool has_low, has_high;
-    uint8_t group; /* TCALL_SAID_... */
-} tcall_said_;
+/* One of the two limits of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
 
-/* What bounds are of: their keywords, and their nouns. */
-enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-static tcall_said_ tcall_said_of_(const tcall_shape *node)
-{
-    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
-                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        said.low = range->low;
-        said.high = range->high;
-        said.has_low = range->low > INT64_MIN;
-        said.has_high = range->high < INT64_MAX;
-    }
-#endif
-    if (node->kind < TCALL_KIND_TEXT)
-        return said;
-    said.group =
-        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
-    said.has_low = node->low > 0;
-    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
-    return said;
-}
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_writer *out; /* where they are said */
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
 
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
@@ -10490,11 +10676,39 @@ static bool tcall_kind_is_one_type_(const tcall_shape *node)
            node->kind != TCALL_KIND_HOLE;
 }
 
-/* Returns whether the kind has bounds that are said. */
-static bool tcall_kind_has_bounds_(const tcall_shape *node)
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
 {
-    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
-           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+    bool value = node->kind < TCALL_KIND_TEXT, low, high;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = value                           ? TCALL_LIMITS_VALUE_
+            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+                                            : TCALL_LIMITS_LENGTH_;
+    is.digits = value ? node->digits : 0;
+    is.low.number = node->low;
+    is.high.number = node->high;
+    low = node->low > (value ? INT32_MIN : 0);
+    high =
+        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        is.low.number = range->low;
+        is.high.number = range->high;
+        low = range->low > INT64_MIN;
+        high = range->high < INT64_MAX;
+    }
+#endif
+    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
+        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
+        return is;
+    if (low)
+        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
+                                                     : TCALL_LIMIT_WITHIN_;
+    if (high)
+        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
+                                                       : TCALL_LIMIT_WITHIN_;
+    return is;
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -10507,128 +10721,7 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
-/* Returns which of a set of types comes first. */
-static int tcall_lowest_type_(unsigned types)
-{
-    int index = 1; /* null is said apart */
-    while (index < 6 && !(types >> index & 1))
-        index++;
-    return index;
-}
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* ---- JSON Schema ---- */
-
-static void tcall_view_type_(tcall_shape_view_ *view, int index)
-{
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-}
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
-    if ((types & all) == all)
-        return;
-    if (several) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-    }
-    for (index = 0; index < 7; index++) {
-        if (!(types >> index & 1))
-            continue;
-        if (several)
-            tcall_write_open(view->out, '{');
-        tcall_view_type_(view, index);
-        if (several)
-            tcall_write_close(view->out, '}');
-    }
-    if (several)
-        tcall_write_close(view->out, ']');
-}
-
-static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
-    tcall_write_open(view->out, '[');
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    tcall_write_close(view->out, ']');
-}
-
-TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
-                                               const tcall_shape *node)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    tcall_said_ said = tcall_said_of_(node);
-    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->mode != TCALL_VIEW_WHOLE_)
-        return;
-    if (said.has_low) {
-        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
-        tcall_put_number_(view->out, said.low, decimals);
-    }
-    if (said.has_high) {
-        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
-        tcall_put_number_(view->out, said.high, decimals);
-    }
-}
-
-/* Begins the members of a value's schema. Returns whether null has to be
- * written after it, as the other one of two. */
-TCALL_NOINLINE_ static bool
-tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
-{
-    unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (nullable) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-        tcall_write_open(view->out, '{');
-    }
-    if (one)
-        tcall_view_type_(view, tcall_lowest_type_(types));
-    else
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_view_bounds_(view, node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-    return nullable;
-}
-
-/* Ends them. */
-static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
-{
-    view->level--;
-    if (!nullable)
-        return;
-    tcall_write_close(view->out, '}');
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 0);
-    tcall_write_close(view->out, '}');
-    tcall_write_close(view->out, ']');
-}
-
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash);
+/* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
 
@@ -10663,814 +10756,375 @@ static int64_t tcall_millionths_(double number)
 
 #endif
 
-/* Writes a default. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
-                                                const tcall_shape *node,
-                                                const char *at)
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
 {
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        TCALL_COPY_(&number, at, sizeof number);
-        tcall_write_comma_(view->out);
-        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
-        return;
-    }
+        int64_t wide;
+        double number;
 #endif
-    tcall_put_scalar_(view->out, node, at, true);
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
 }
 
-/* Begins a property. Returns whether its value may be null. */
-static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *name)
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
 {
-    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
+    }
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has bounds. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    if (!limit->how || view->mode)
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node);
     view->optional = (uint16_t)(view->optional + optional);
-    tcall_put_key_(view->out, name);
-    tcall_write_open(view->out, '{');
-    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
-           (view->mode == TCALL_VIEW_ALL_ && optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
 }
 
-/* Ends it: what it is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
-                                                   const tcall_shape *from,
-                                                   const char *description,
-                                                   const void *initial)
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
 {
-    TCALL_FETCH_(tcall_shape, node, from);
-    if (TCALL_BYTE_(description)) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
-        tcall_put_string_(view->out, description);
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, (const char *)initial + node->offset);
-    }
-    tcall_write_close(view->out, '}');
+    TCALL_SAY(view->out, "}");
 }
 
-static void tcall_view_required_(tcall_shape_view_ *view,
-                                 const tcall_object *object)
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
 {
     const char *name = object->names;
-    bool first = true;
+    bool any = false;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
             continue;
-        if (first) {
-            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
-            tcall_write_open(view->out, '[');
-        }
-        first = false;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
         tcall_put_string_(view->out, name);
     }
-    if (!first)
-        tcall_write_close(view->out, ']');
+    if (any)
+        TCALL_SAY(view->out, "]");
 }
 
 /* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
-                                             const tcall_object *object)
-{
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
-}
-
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null);
-
-/* Writes what the schema of an object says beside its type. */
-static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    const char *name = object->names, *description = object->descriptions;
-    unsigned i;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
-    tcall_write_open(view->out, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *node = object->members + i;
-        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
-        tcall_view_member_end_(view, node, description, object->initial);
-        name = tcall_word_next_(name);
-        description = tcall_word_next_(description);
-    }
-    tcall_view_rest_(view, object);
-}
-
-/* Writes the members of a value's schema, which may be null as well. This and
- * the function above are all that takes stack once for each level. */
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    bool nullable = tcall_view_begin_(view, node, null);
-    if (node->kind == TCALL_KIND_LIST) {
-        const tcall_shape *item = (const tcall_shape *)node->more;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-        tcall_write_open(view->out, '{');
-        tcall_view_value_(
-            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
-        tcall_write_close(view->out, '}');
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, node->more);
-    }
-    tcall_view_end_(view, nullable);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
 /* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
 {
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
     tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 6);
-    tcall_view_object_(view, shape);
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
     tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = writer;
-    tcall_view_shape_(&view, shape);
-    return writer->error;
-}
-
-/* ---- all of a shape ---- */
-
-/* A walk over the nodes of a shape, each before what is in it: those of members
- * and of items. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
-    const tcall_object *entered; /* the object that begins here, or NULL */
-    uint8_t depth;
-    struct {
-        const tcall_object *object;
-        uint8_t next; /* of its members */
-    } open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-static void tcall_walk_enter_(tcall_shape_walk_ *walk,
-                              const tcall_object *object)
-{
-    walk->entered = object;
-    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
-        return;
-    walk->open[walk->depth].object = object;
-    walk->open[walk->depth++].next = 0;
-}
-
-/* Begins at the root. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape)
-{
-    walk->node = NULL;
-    walk->depth = 0;
-    tcall_walk_enter_(walk, shape);
-}
-
-/* Returns the next member of the open objects, or NULL. */
-static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth) {
-        uint8_t level = (uint8_t)(walk->depth - 1);
-        uint8_t next = walk->open[level].next;
-        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
-        if (next < object->count) {
-            walk->open[level].next++;
-            return object->members + next;
-        }
-        walk->depth = level;
-    }
-    return NULL;
-}
-
-/* Goes on to the next node; returns false at the end. */
-TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    const tcall_shape *node = walk->node;
-    uint8_t kind;
-    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
-        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
-    else
-        node = tcall_walk_member_(walk);
-    walk->node = node;
-    walk->entered = NULL;
-    if (!node)
-        return false;
-    kind = TCALL_FETCH_8_(&node->kind);
-    if (kind == TCALL_KIND_OBJECT)
-        tcall_walk_enter_(
-            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.entered) {
-            TCALL_FETCH_(tcall_object, object, walk.entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-    } while (tcall_walk_next_(&walk));
-    return tcall_slice_(NULL, 0);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
 }
 
 /* ---- a struct as JSON ---- */
 
-/* Loads a value of a struct, which lies in flash where it is a default. */
-static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
 {
-    if (flash)
-        TCALL_COPY_(to, from, size);
-    else
-        memcpy(to, from, size);
-}
-
-/* Writes an integer of a struct, or one that stands for a decimal number. */
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    tcall_int value = 0;
-    int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_load_(&value, at, sizeof value, flash);
-#endif
-    if (node->kind == TCALL_KIND_INTEGER) {
-        tcall_load_(&narrow, at, sizeof narrow, flash);
-        value = narrow;
-    }
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* Writes a value that has no parts, all that a default can be. */
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    uint8_t byte = 0;
-    switch (node->kind) {
-    case TCALL_KIND_BOOLEAN:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_write_comma_(writer);
-        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                       : TCALL_FLASH_TEXT_("false"));
-        return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
-    case TCALL_KIND_TEXT:
-        if (flash)
-            tcall_put_string_(writer, at);
-        else
-            tcall_write_string(writer, at);
-        return;
-    default: tcall_put_stored_(writer, node, at, flash); return;
-    }
-}
-
-/* Writes a value that has no parts of its own. */
-TCALL_NOINLINE_ static void
-tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
-{
-#ifndef TOOLCALL_NO_INT64
-    double number;
-#endif
-    switch (node->kind) {
-#ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_NUMBER:
-        memcpy(&number, at, sizeof number);
-        tcall_write_double(writer, number);
-        return;
-#endif
-    case TCALL_KIND_JSON:
-        tcall_write_verbatim(writer, tcall_str_of(at));
-        return;
-    case TCALL_KIND_ANY:
-    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
-    default: tcall_put_scalar_(writer, node, at, false); return;
-    }
-}
-
-/* An object or list of a struct that is written. */
-typedef struct tcall_put_level_ {
-    const void *more;      /* its tcall_object, or the tcall_shape of an item */
-    const char *at;        /* its struct, or the next item */
-    uint16_t index, count; /* of the next member or item; of all */
-    uint16_t size;         /* of an item */
-    bool list;
-} tcall_put_level_;
-
-/* Opens a value that has parts; returns false of any other. */
-static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
-                            const tcall_shape *node, const char *at)
-{
-    level->more = node->more;
-    level->at = at;
-    level->index = 0;
-    level->list = node->kind == TCALL_KIND_LIST;
-    if (level->list) {
-        memcpy(&level->count, at, sizeof level->count);
-        level->at += node->digits;
-        level->size = node->size;
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        TCALL_FETCH_(tcall_object, object, node->more);
-        level->count = object->count;
-    } else {
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
+    unsigned i = walk->around->next - 1u;
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
         return false;
-    }
-    tcall_write_open(writer, level->list ? '[' : '{');
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-/* Writes the key of the next member that came or has a default. Gives where it
- * lies, NULL of one that came as null. Returns its node, or NULL. */
-static const tcall_shape *tcall_put_member_(tcall_writer *writer,
-                                            tcall_put_level_ *level,
-                                            const char **at)
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
 {
-    TCALL_FETCH_(tcall_object, object, level->more);
-    const uint8_t *given = (const uint8_t *)level->at;
-    const uint8_t *came = given + (level->count + 7) / 8;
-    while (level->index < level->count) {
-        unsigned i = level->index++;
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        bool holds =
-            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
-        if (node->offset == TCALL_NOWHERE ||
-            (!holds && !TCALL_BIT_OF_(came, i)))
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
             continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        *at = holds ? level->at + node->offset : NULL;
-        return object->members + i;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
+            tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            put(writer, node, walk.at);
+        }
     }
-    return NULL;
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
 }
 
-/* The same of items. */
-static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
-                                          const char **at)
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
 {
-    if (level->index == level->count)
-        return NULL;
-    level->index++;
-    *at = level->at;
-    level->at += level->size;
-    return (const tcall_shape *)level->more;
+    tcall_put_leaf_(writer, node, at, false);
 }
 
-/* There is no recursion: what is open is a list of levels. */
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    /* what is in the last one lies too deep */
-    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
-    tcall_shape root;
-    memset(&root, 0, sizeof root);
-    root.kind = TCALL_KIND_OBJECT;
-    root.more = shape;
-    tcall_put_open_(writer, level, &root, (const char *)args);
-    for (;;) {
-        const char *at = NULL;
-        const tcall_shape *next = level->list
-                                      ? tcall_put_item_(level, &at)
-                                      : tcall_put_member_(writer, level, &at);
-        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
-            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
-        if (!next) {
-            tcall_write_close(writer, level->list ? ']' : '}');
-            if (level == levels)
-                return writer->error;
-            level--;
-        } else if (!at) {
-            tcall_write_null(writer);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, next);
-            if (tcall_put_open_(writer, level + 1, node, at))
-                level++;
-            else
-                tcall_put_leaf_(writer, node, at);
-        }
-    }
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
 }
 
-/* ---- where a misfit is ---- */
+/* ---- an example of what a shape allows ---- */
 
-/* Returns the keyword of a misfit, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, misfit->code - 1);
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
 }
 
-/* Where a misfit is: the value, and the object or list around it. All of it is
- * in flash. */
-typedef struct tcall_misplaced_ {
-    const tcall_misfit *misfit;
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-} tcall_misplaced_;
-
-/* Begins at the object that all lies in. */
-static void tcall_place_init_(tcall_misplaced_ *place,
-                              const tcall_misfit *misfit,
-                              const tcall_object *shape)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    place->misfit = misfit;
-    place->node = &tcall_root_;
-    place->name = NULL;
-    place->object = shape;
-    place->came = NULL;
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
-/* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
 {
-    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
-    if (kind == TCALL_KIND_LIST) {
-        place->name = NULL;
-        place->node =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
-        return true;
-    }
-    if (kind != TCALL_KIND_OBJECT ||
-        step >= TCALL_FETCH_8_(&place->object->count))
-        return false;
-    place->name = tcall_word_at_(
-        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
-    place->node =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
-        step;
-    return true;
-}
-
-/* Enters the object that the value is. */
-static void tcall_place_enter_(tcall_misplaced_ *place)
-{
-    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-}
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
-{
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
-}
-
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
- * absent or unknown has no place of its own: that is the object. */
-TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
-                                          tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        bool absent =
-            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
-        if (!tcall_place_step_(place, misfit->trail[i]))
-            return;
-        if (!absent) {
-            tcall_write_char_(writer, '/');
-            if (place->name)
-                tcall_put_step_(writer, place->name);
-            else
-                tcall_put_number_(writer, misfit->trail[i], 0);
-        }
-        tcall_place_enter_(place);
-    }
-}
-
-/* ---- sentences ---- */
-
-/* Writes the types of a set: "a string, a number or null". */
-TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
-{
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence that is being written. */
-typedef struct tcall_telling_ {
-    tcall_writer *out;
-    const tcall_misplaced_ *place;
-    const tcall_shape *node; /* of the place */
-    tcall_said_ said;
-} tcall_telling_;
-
-static void tcall_tell_part_(void *of, char letter);
-
-static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
-{
-    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
-}
-
-/* Writes a bound: a number, or as many things as there may be, "1 character",
- * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
-{
-    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
-    uint8_t group = tell->said.group;
-    bool value = group == TCALL_SAID_VALUE_;
-    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
-    if (value)
-        return;
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
-    if (bound != 1)
-        tcall_write_char_(tell->out, 's');
-}
-
-/* Returns how the bounds of a value are said. */
-static const char *tcall_tell_range_(const tcall_telling_ *tell)
-{
-    const tcall_said_ *said = &tell->said;
-    if (!tcall_kind_has_bounds_(tell->node) ||
-        !(said->has_low || said->has_high))
-        return TCALL_FLASH_TEXT_("");
-#ifndef TOOLCALL_NO_INT64
-    if (tell->node->flags & TCALL_MEMBER_OVER)
-        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
-               : tell->node->flags & TCALL_MEMBER_UNDER
-                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
-                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
-    if (tell->node->flags & TCALL_MEMBER_UNDER)
-        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
-                             : TCALL_FLASH_TEXT_(" under %h");
-#endif
-    if (!said->has_low)
-        return TCALL_FLASH_TEXT_(" of at most %h");
-    if (!said->has_high)
-        return TCALL_FLASH_TEXT_(" of at least %l");
-    if (said->low == said->high)
-        return TCALL_FLASH_TEXT_(" of %h");
-    return said->group == TCALL_SAID_VALUE_
-               ? TCALL_FLASH_TEXT_(" from %l to %h")
-               : TCALL_FLASH_TEXT_(" of %c to %h");
-}
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_telling_ *tell)
-{
-    const tcall_shape *node = tell->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
     else
-        tcall_tell_types_(
-            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_text_(tell, tcall_tell_range_(tell));
-    if (null_last)
-        TCALL_SAY(tell->out, " or null");
+        tcall_put_number_near_(out, node);
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_telling_ *tell)
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
 {
-    const tcall_shape *node = tell->node;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_tell_wanted_(tell);
-        return;
-    }
-    TCALL_SAY(tell->out, "at most ");
-    if (tell->said.group == TCALL_SAID_ITEMS_) {
-        tcall_tell_bound_(tell, node->high);
-    } else {
-        tcall_put_number_(tell->out, node->size - 1, 0);
-        TCALL_SAY(tell->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_telling_ *tell)
-{
-    const tcall_object *object = tell->place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(tell->out, "use ");
-    tcall_tell_list_(tell->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(tell->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown, and a text after it; where none was kept, a text
- * in place of both. */
-static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
-                             const char *unkept)
-{
-    const tcall_misplaced_ *place = tell->place;
-    if (place->came) {
-        place->show(tell->out, place->came);
-        tcall_write_flash(tell->out, after);
-        return;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    if (len) {
-        uint8_t quoted = tell->out->quoted;
-        tcall_write_char_(tell->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            tell->out->quoted = 1;
-        tcall_write_bytes(tell->out, misfit->text,
-                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tell->out->quoted = quoted;
-        tcall_write_text(tell->out, cut ? "...\"" : "\"");
-        unkept = after;
-    }
-#endif
-    tcall_write_flash(tell->out, unkept);
-}
-
-/* Writes what passed a bound: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_telling_ *tell)
-{
-    const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->said.group == TCALL_SAID_LENGTH_)
-        TCALL_SAY(tell->out, "the string");
-    else if (tell->said.group == TCALL_SAID_ITEMS_)
-        TCALL_SAY(tell->out, "the array");
-    else if (tell->place->came)
-        tell->place->show(tell->out, tell->place->came);
-    else if (misfit->exact)
-        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
-    else
-        TCALL_SAY(tell->out, "this number");
-}
-
-/* Returns how the minimum is said that was passed. */
-static const char *tcall_tell_under_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_OVER)
-        return TCALL_FLASH_TEXT_("not over %l");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("under the minimum %l");
-}
-
-static const char *tcall_tell_over_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_UNDER)
-        return TCALL_FLASH_TEXT_("not under %h");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("over the maximum %h");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
- * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_telling_ *tell = (tcall_telling_ *)of;
-    const tcall_shape *node = tell->node;
-    switch (letter) {
-    case 'v': tcall_tell_value_(tell); break;
-    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
-    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
-    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
-    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
-    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
-    case 's': tcall_tell_wanted_(tell); break;
-    case 'r': tcall_tell_room_(tell); break;
-    case 'k': tcall_tell_known_(tell); break;
-    case 'w':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
-                         TCALL_FLASH_TEXT_("this"));
-        break;
-    case 'x':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
-                         TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    case 'n':
-        if (tell->place->name)
-            tcall_write_flash(tell->out, tell->place->name);
-        break;
-    default: break;
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_telling_ tell;
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    tcall_place_init_(&place, misfit, shape);
-    tcall_write_misplaced_(writer, &place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(writer, &place);
-    return writer->error;
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -12436,14 +12090,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12521,6 +12189,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12528,7 +12197,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12540,15 +12209,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -12747,6 +12417,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -12754,7 +12425,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
@@ -12936,8 +12607,7 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -13008,8 +12678,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -13023,7 +12693,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -13037,11 +12707,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -13881,7 +13551,7 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
         tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -13922,11 +13592,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -13983,7 +13653,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -14049,6 +13719,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -14056,32 +13727,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -14089,8 +13755,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -14099,7 +13765,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -14109,15 +13775,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);
@@ -14157,6 +13833,337 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * with whoever reads shapes alone.
  */
 
+/* ---- misfits of shapes: where ---- */
+
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* A misfit that is said, and where it is: the value, and the object or list
+ * around it. */
+typedef struct tcall_misplaced_ {
+    tcall_writer *out;          /* where it is said */
+    const tcall_misfit *misfit; /* NULL: it was found in checked text */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
+    tcall_limits_ limits;                                 /* of the value */
+} tcall_misplaced_;
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
+            return;
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
+            tcall_write_char_(place->out, '/');
+            if (list)
+                tcall_put_number_(place->out, step, 0);
+            else
+                tcall_put_step_(place->out, place->name);
+        }
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
+    }
+}
+
+/* ---- and in words ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    unsigned types = tcall_types_of_(node);
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(place->out, null_last
+                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
+                                          : types);
+    tcall_tell_range_(&place->limits, false);
+    if (null_last)
+        TCALL_SAY(place->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    if (place->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_tell_wanted_(place);
+        return;
+    }
+    TCALL_SAY(place->out, "at most ");
+    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(place->out, node->size - 1, 0);
+        TCALL_SAY(place->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_known_(const tcall_misplaced_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(place->out, "use ");
+    tcall_tell_list_(place->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(place->out, " or ");
+}
+
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_misplaced_ *place)
+{
+    if (place->came) {
+        place->show(place->out, place->came);
+        return true;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    uint8_t quoted = place->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(place->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        place->out->quoted = 1;
+    tcall_write_bytes(place->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    place->out->quoted = quoted;
+    tcall_write_text(place->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Writes what passed a limit: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_misplaced_ *place)
+{
+    const tcall_misfit *misfit = place->misfit;
+    if (place->limits.of == TCALL_LIMITS_LENGTH_)
+        TCALL_SAY(place->out, "the string");
+    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
+        TCALL_SAY(place->out, "the array");
+    else if (place->came)
+        place->show(place->out, place->came);
+    else if (misfit->exact)
+        tcall_put_number_(place->out, misfit->got, place->node->digits);
+    else
+        TCALL_SAY(place->out, "this number");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
+    tcall_limits_ *limits = &place->limits;
+    switch (letter) {
+    case 'v': tcall_tell_value_(place); break;
+    case 'u':
+        tcall_write_parts_(place->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(place->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
+    case 's': tcall_tell_wanted_(place); break;
+    case 'r': tcall_tell_room_(place); break;
+    case 'k': tcall_tell_known_(place); break;
+    case 'w':
+        if (!tcall_tell_came_(place))
+            TCALL_SAY(place->out, "this");
+        break;
+    case 'x':
+        tcall_write_flash(
+            place->out,
+            tcall_tell_came_(place)
+                ? TCALL_FLASH_TEXT_(" is not a property here")
+                : TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
+    default: tcall_write_flash(place->out, place->name); break; /* n */
+    }
+}
+
+/* Writes what is wrong, and what to send instead. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    place->node = node;
+    place->limits = tcall_limits_of_(node);
+    place->limits.out = place->out;
+    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
+                       tcall_tell_part_, place);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    memset(&place, 0, sizeof place);
+    place.out = writer;
+    place.misfit = misfit;
+    place.node = &tcall_root_;
+    place.object = shape;
+    tcall_say_place_(&place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(&place, misfit->code);
+    return writer->error;
+}
+
 /* ---- texts ---- */
 
 /* Longer values are cut in what the model reads. */
@@ -14179,12 +14186,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -14236,18 +14241,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -14320,7 +14319,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -14363,18 +14362,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -14403,75 +14398,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -14591,22 +14575,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -14637,29 +14612,26 @@ static void tcall_say_part_(void *of, char letter)
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
     tcall_misplaced_ place;
-    memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
-        misfit.code++;
-    place.misfit = &misfit;
+    int code = 1;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
+        code++;
+    memset(&place, 0, sizeof place);
+    place.out = fault->out;
     place.node = (const tcall_shape *)is->shape;
-    place.name = NULL;
-    place.object = NULL;
+    place.came = fault->value;
+    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
         place.node = &tcall_machine_object_;
         place.object = (const tcall_object *)is->shape;
     }
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
             TCALL_FETCH_POINTER_(const char *, &place.object->names),
             is->count);
-    tcall_tell_misfit_(fault->out, &place);
+    tcall_tell_misfit_(&place, code);
 }
 
 /* ---- whole faults ---- */
@@ -14941,9 +14913,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -15463,7 +15438,6 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     X(SERVICES, "services and service_count belong together: give both")       \
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_STRICT, "strict was left out by TOOLCALL_NO_STRICT")                  \
     X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
     X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
 
@@ -15577,9 +15551,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   TCALL_PROBLEM_SAFE_);
     tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
                   TCALL_PROBLEM_HOOKS_);
-#ifdef TOOLCALL_NO_STRICT
-    tcall_refuse_(&review, tool->strict, TCALL_PROBLEM_NO_STRICT_);
-#endif
     tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
@@ -15835,17 +15806,6 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
 }
 
 /* ---- an example of what a schema allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
 
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
@@ -16761,11 +16721,11 @@ static void tcall_split_stem_(tcall_split_ *words)
  * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned bits = (word[0] & 31u) << 5;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
     if (length > 1)
-        bits ^= (word[1] & 15u) << 1;
+        bits ^= (unsigned)(word[1] & 15) << 1;
     if (length > 2)
-        bits ^= (word[2] & 15u) * 37;
+        bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
 }
 
@@ -17522,7 +17482,8 @@ static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
 
 /* ---- the work on one input */
 
-static const tcall_pick_opts tcall_pick_defaults_ = {0};
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
@@ -18230,9 +18191,11 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18240,8 +18203,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -18587,7 +18554,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -18669,7 +18636,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -18732,14 +18699,6 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }
 
 /* ==========================================================================
@@ -18829,7 +18788,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19180,71 +19139,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -19297,7 +19191,7 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
         tool->parameters.reader->example(
             &args, tcall_text_space_(tool->parameters.text),
@@ -19413,8 +19307,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -19433,8 +19326,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -19454,8 +19346,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -19533,15 +19424,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     }
     cx->output_held = true;
     return r;
-}
-
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
 }
 
 /* ---- failure ---- */
@@ -19686,17 +19568,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -19713,26 +19590,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -19869,34 +19755,27 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
-    tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  TCALL_PROBLEM_HOOK_STAGE_);
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -20089,12 +19968,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20188,16 +20063,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -20206,38 +20082,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -20246,10 +20095,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20376,7 +20232,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -20412,7 +20268,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -20441,7 +20297,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -20510,12 +20366,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -20556,12 +20416,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -20598,7 +20460,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);
@@ -20718,52 +20579,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -20798,6 +20690,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -20805,79 +20699,24 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -20978,17 +20817,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -21084,18 +20920,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -21119,10 +20952,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -21141,6 +20972,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21393,51 +21259,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -21486,28 +21313,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -21550,7 +21359,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -21736,16 +21545,8 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema.text ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
@@ -21755,34 +21556,6 @@ TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -21859,32 +21632,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -21897,22 +21666,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -21928,114 +21702,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -22052,34 +21816,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -22096,179 +21860,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -22277,20 +22022,19 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
-        return false;
-    tcall_strict_tool_(tool, budget->mode, out);
-    return true;
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
 }
-
-#endif /* TOOLCALL_NO_STRICT */
 
 /* ==========================================================================
  * >>provider
@@ -22315,13 +22059,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
 {
     if (value && *value)
         tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
 }
 
 /* A number, if it is above 0: no number is the provider's default. */
@@ -23016,32 +22753,6 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 enum {
@@ -23069,9 +22780,6 @@ tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
@@ -24154,10 +23862,18 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
 TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 {
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
     tcall_reverse_(first, middle);
     tcall_reverse_(middle, end);
     tcall_reverse_(first, end);
@@ -24628,6 +24344,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->growing = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24657,6 +24374,7 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
     tcall_block *block = reader->chat->block;
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
+    reader->growing = false;
     *at = block->low;
     tcall_block_grow_(block, TCALL_HEAD_);
     tcall_reader_blank_(reader, *at, kind);
@@ -24763,6 +24481,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    reader->growing = false;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24773,7 +24492,26 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+        reader->growing = tcall_reader_next_(reader, reader->element) ==
+                          reader->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* Takes a piece of a part of the current element. */
@@ -25159,6 +24897,7 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
+    reader->growing = false;
     reader->part = tcall_reader_part_of_(reader, field);
     if (reader->part >= 0)
         return tcall_reader_begin_part_(reader, field, c);
@@ -25193,10 +24932,9 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
-    const size_t room = sizeof reader->word - 1 - reader->word_len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
-    reader->word_len = (uint8_t)(reader->word_len + piece.len);
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
@@ -25272,30 +25010,34 @@ static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
     return NULL;
 }
 
-/* A member's name. What mostly follows the last one is looked at first. */
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
 static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
                                bool last)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    tcall_str name = tcall_slice_(bytes, len);
-    if (!last || reader->word_len) {
-        tcall_reader_spell_(reader, name);
-        name = tcall_slice_(reader->word, reader->word_len);
-    }
-    if (!last)
-        return true;
-    reader->member = NULL;
-    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
-        reader->member = tcall_wire_of_(reader->next, NULL, name);
-        if (!reader->member)
-            reader->member =
-                tcall_wire_of_(object->members, reader->next, name);
-    }
-    reader->word_len = 0;
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
 }
 
 /* An object or array begins: what is in it is told, or its text. */
@@ -25378,10 +25120,12 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
 static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
     if ((s->odd || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
-    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
 }
 
 /* A value ends that was asked for. */
@@ -25527,16 +25271,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
+}
+
 /* Keeps the beginning of what may be no answer, until it says something of an
  * error. */
 static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at, i;
-    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
-        return;
-    at = strlen(page);
+    size_t at = strlen(page), i;
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -25622,23 +25369,55 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
                       tcall_str_of("comments or empty events without end"));
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
 {
-    const char *end = bytes + len;
-    tcall_reader_page_(reader, bytes, len);
-    reader->silent += (uint32_t)len;
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
-        return TCALL_OK;
-    while (bytes < end && !reader->broken)
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
             tcall_reader_byte_(reader, *bytes++);
+    }
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
         !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
 }
 
 /* ---- the end ---- */
@@ -27745,7 +27524,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -29294,7 +29073,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -29346,19 +29125,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -29452,7 +29235,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -29595,7 +29378,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -29689,10 +29473,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -29703,10 +29499,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -29718,7 +29510,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -29837,6 +29629,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -29850,6 +29644,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -29914,30 +29710,113 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->way = &way;
+    mcp->desc.tool_count = 0;
+    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    if (error == TCALL_OK)
+        tcall_mcp_refresh_(mcp);
+    return error < 0 ? error : tcall_mcp_start_(mcp);
 }
 
 #ifdef __cplusplus

@@ -479,7 +479,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }

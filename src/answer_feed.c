@@ -233,6 +233,7 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
+    reader->growing = false;
     reader->part = tcall_reader_part_of_(reader, field);
     if (reader->part >= 0)
         return tcall_reader_begin_part_(reader, field, c);
@@ -267,10 +268,9 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 /* A piece of a word, or of a name. */
 static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
 {
-    const size_t room = sizeof reader->word - 1 - reader->word_len;
-    piece.len = piece.len < room ? piece.len : room;
-    *tcall_copy_(reader->word + reader->word_len, piece) = 0;
-    reader->word_len = (uint8_t)(reader->word_len + piece.len);
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
@@ -346,30 +346,34 @@ static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
     return NULL;
 }
 
-/* A member's name. What mostly follows the last one is looked at first. */
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
 static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
                                bool last)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    tcall_str name = tcall_slice_(bytes, len);
-    if (!last || reader->word_len) {
-        tcall_reader_spell_(reader, name);
-        name = tcall_slice_(reader->word, reader->word_len);
-    }
-    if (!last)
-        return true;
-    reader->member = NULL;
-    if (name.len && object->members && !(object->flags & TCALL_WIRE_EACH)) {
-        reader->member = tcall_wire_of_(reader->next, NULL, name);
-        if (!reader->member)
-            reader->member =
-                tcall_wire_of_(object->members, reader->next, name);
-    }
-    reader->word_len = 0;
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
 }
 
 /* An object or array begins: what is in it is told, or its text. */
@@ -452,10 +456,12 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
 static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
     if ((s->odd || reader->half) && !s->raw &&
         !tcall_answer_half_(reader, bytes, len))
         return;
-    tcall_reader_data_(reader, reader->member->field, tcall_slice_(bytes, len));
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
 }
 
 /* A value ends that was asked for. */
@@ -601,16 +607,19 @@ static const char *tcall_reader_document_(tcall_reader *reader,
     return bytes;
 }
 
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
+}
+
 /* Keeps the beginning of what may be no answer, until it says something of an
  * error. */
 static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at, i;
-    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
-        return;
-    at = strlen(page);
+    size_t at = strlen(page), i;
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -696,23 +705,55 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
                       tcall_str_of("comments or empty events without end"));
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
 {
-    const char *end = bytes + len;
-    tcall_reader_page_(reader, bytes, len);
-    reader->silent += (uint32_t)len;
-    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
-        !reader->broken && tcall_syntax_plain_byte_(&reader->syntax, bytes))
-        return TCALL_OK;
-    while (bytes < end && !reader->broken)
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
             tcall_reader_byte_(reader, *bytes++);
+    }
     if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
         !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
 }
 
 /* ---- the end ---- */

@@ -103,10 +103,18 @@ static void tcall_reverse_(char *p, char *end)
     }
 }
 
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
 TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
 {
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
     tcall_reverse_(first, middle);
     tcall_reverse_(middle, end);
     tcall_reverse_(first, end);
@@ -577,6 +585,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->growing = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -606,6 +615,7 @@ static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
     tcall_block *block = reader->chat->block;
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
+    reader->growing = false;
     *at = block->low;
     tcall_block_grow_(block, TCALL_HEAD_);
     tcall_reader_blank_(reader, *at, kind);
@@ -712,6 +722,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    reader->growing = false;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -722,7 +733,26 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+        reader->growing = tcall_reader_next_(reader, reader->element) ==
+                          reader->chat->block->low;
     }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
 }
 
 /* Takes a piece of a part of the current element. */

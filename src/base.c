@@ -405,13 +405,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0

@@ -14,9 +14,11 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -24,8 +26,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -371,7 +377,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -453,7 +459,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -516,12 +522,4 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }

@@ -127,9 +127,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;

@@ -14,8 +14,7 @@
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -86,8 +85,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -101,7 +100,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -115,11 +114,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -959,7 +958,7 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
         tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -1000,11 +999,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -1061,7 +1060,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -1127,6 +1126,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -1134,32 +1134,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -1167,8 +1162,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -1177,7 +1172,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -1187,15 +1182,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);

@@ -92,7 +92,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }

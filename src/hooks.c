@@ -233,51 +233,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -326,28 +287,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -390,7 +333,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }

@@ -61,15 +61,6 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     return r;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-static int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* ---- failure ---- */
 
 /* Bytes of a tool's reason that are kept. */
@@ -212,17 +203,12 @@ TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 /* Reports a verdict: once when it is asked for, once when it is there. */
 static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
@@ -239,26 +225,35 @@ static bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-static int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -395,34 +390,27 @@ static const uint8_t tcall_due_[] = {
 #undef TCALL_X_
 };
 
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
-    tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  TCALL_PROBLEM_HOOK_STAGE_);
-    return review.error;
-}
-
-/* The same for a table of hooks. */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
 static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
+                              const tcall_hook *hook, size_t count)
 {
     int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
+        r = tcall_worse_(r, review.error);
+    }
     return r;
 }
 
@@ -615,12 +603,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_event event;
-        memset(&event, 0, sizeof event);
-        event.call = cx->call;
-        event.error = r;
-        event.text = tcall_str_of(hook->name);
-        tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -714,16 +698,17 @@ static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
     cx->run_step = TCALL_RUN_HOOKS_;
     if (cx->attempt > 1) {
         cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     }
     return true;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -732,38 +717,11 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
@@ -772,10 +730,17 @@ static int tcall_attempt_(tcall_ctx *cx)
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
         return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -902,7 +867,7 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->end = tcall_end_;
     cx->started = tcall_now_(tc);
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
     if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
         tcall_fail_(cx, call->breaker(cx, true));
@@ -938,7 +903,7 @@ static tcall_str tcall_error_said_(tcall_ctx *cx)
 TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
 {
     if (tcall_is_heard_(cx->tc))
-        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
 }
 
 /* Where the block was too small for one step of a call that began at this
@@ -967,7 +932,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     cx->end = NULL;
     if (call->error < 0)
         tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
     return TCALL_OK;
 }
 
@@ -1036,12 +1001,16 @@ static void tcall_await_(tcall_ctx *cx, int r)
  * before: a failure that was told already stays JSON. */
 static void tcall_output_again_(tcall_ctx *cx)
 {
-    int r = tcall_output_resume_(cx);
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
     if (!cx->settled)
         tcall_fail_(cx, r);
     else if (cx->wanted && cx->result.error < 0)
         tcall_write_failure_(cx);
-    cx->result.output = cx->settled ? tcall_output(cx) : cx->result.output;
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
 }
 
 /* Begins a call, or goes on with it. */
@@ -1082,12 +1051,14 @@ int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
 
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
 static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
 {
     const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
     if (r == TCALL_E_AGAIN)
         tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
                                                  : (uint32_t)TCALL_EXECUTE_MS);
@@ -1124,7 +1095,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
     memset(call, 0, sizeof *call);
     call->name = name;
     call->arguments = arguments;
-    tcall_hydrate(tc, call);
     r = tcall_see_through_(tc, call, out);
     if (own) {
         tcall_let_go_(tc, own);

@@ -4,9 +4,10 @@
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */

@@ -63,7 +63,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -81,9 +81,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;

@@ -58,7 +58,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
  *     NO_STREAM      answers that come in pieces
  *     NO_REASONING   reasoning that goes back to its provider

@@ -323,7 +323,8 @@ static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
 
 /* ---- the work on one input */
 
-static const tcall_pick_opts tcall_pick_defaults_ = {0};
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 

@@ -28,13 +28,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
         tcall_write_member_(out, key, value);
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
-}
-
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       long value)
@@ -727,32 +720,6 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
 enum {
@@ -780,9 +747,6 @@ tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));

@@ -114,52 +114,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -194,6 +225,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -201,79 +234,24 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -374,17 +352,14 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
 /* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -480,18 +455,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -515,10 +487,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -537,6 +507,41 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */

@@ -54,71 +54,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -171,7 +106,7 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
         tool->parameters.reader->example(
             &args, tcall_text_space_(tool->parameters.text),
@@ -287,8 +222,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -307,8 +241,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -328,8 +261,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);

@@ -352,14 +352,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -437,6 +451,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -444,7 +459,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -456,15 +471,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -663,6 +679,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -670,7 +687,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)

@@ -150,17 +150,6 @@ static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
 
 /* ---- an example of what a schema allows ---- */
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
 /* Returns a value that a schema names, in the order of how likely it does what
  * the user wants; NULL where it names none. */
 TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)

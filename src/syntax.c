@@ -347,10 +347,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 

@@ -202,7 +202,6 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     X(SERVICES, "services and service_count belong together: give both")       \
     X(NAMELESS, "services has one without a name: nobody could find it")       \
     X(CHECK, "validator needs check: the function that checks arguments")      \
-    X(NO_STRICT, "strict was left out by TOOLCALL_NO_STRICT")                  \
     X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
     X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
 
@@ -316,9 +315,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   TCALL_PROBLEM_SAFE_);
     tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
                   TCALL_PROBLEM_HOOKS_);
-#ifdef TOOLCALL_NO_STRICT
-    tcall_refuse_(&review, tool->strict, TCALL_PROBLEM_NO_STRICT_);
-#endif
     tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
                   TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);

@@ -415,11 +415,11 @@ static void tcall_split_stem_(tcall_split_ *words)
  * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned bits = (word[0] & 31u) << 5;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
     if (length > 1)
-        bits ^= (word[1] & 15u) << 1;
+        bits ^= (unsigned)(word[1] & 15) << 1;
     if (length > 2)
-        bits ^= (word[2] & 15u) * 37;
+        bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
 }
 

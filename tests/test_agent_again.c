@@ -78,9 +78,7 @@ static void set_tools(tcall_tool *tools)
                     "\"integer\",\"minimum\":0,\"maximum\":100}},"
                     "\"additionalProperties\":false}"
                   : "{}");
-#ifndef TOOLCALL_NO_STRICT
         tools[i].strict = i % 2 != 0;
-#endif
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }

@@ -456,6 +456,34 @@ static void test_memories(void)
         }
 }
 
+/* Names that are required and no properties: in the order in which they come,
+ * and with one that does not. */
+static void test_required(void)
+{
+    static char of[60000], json[60000];
+    static char nodes[1 << 12];
+    tcall_target target;
+    size_t i, at = 0, to = 0;
+    to = (size_t)sprintf(of, "{\"required\":[");
+    at = (size_t)sprintf(json, "{");
+    for (i = 0; i < 4000; i++) {
+        to += (size_t)sprintf(of + to, "\"n%d\",", (int)i);
+        at += (size_t)sprintf(json + at, "\"n%d\":0,", (int)i);
+    }
+    sprintf(of + to, "\"n0\"]}");
+    strcpy(json + at - 1, "}");
+    memset(&target, 0, sizeof target);
+    CHECK(tcall_schema_compile(&schema, tcall_str_of(of), nodes, sizeof nodes,
+                               TCALL_DRAFT_2020) >= 0);
+    target.node = schema.root;
+    target.rows = &tcall_schema_rows;
+    CHECK(read_into(&target, json, at, 9999, 0, at + 1, 1 << 17) == TCALL_OK);
+    json[2] = 'x';
+    CHECK(read_into(&target, json, at, 9999, 0, at + 1, 1 << 17) ==
+          TCALL_E_INVALID);
+    CHECK(machine.fault_count == 2 && machine.faults[0].count == 0);
+}
+
 /* ---- a text that lies whole ---- */
 
 /* Whether a text is read alike in one piece and whole, where an arena of this
@@ -858,6 +886,7 @@ int main(void)
     test_coercion();
     test_large();
     test_memories();
+    test_required();
     test_whole();
     test_shapes();
     test_struct();

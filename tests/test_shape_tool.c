@@ -487,17 +487,13 @@ static void test_requests(void)
     CHECK(asks(&tcall_responses, "\"parameters\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_anthropic, "\"input_schema\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":" WEATHER_SCHEMA));
-#ifndef TOOLCALL_NO_STRICT /* rewritten */
     CHECK(asks(&tcall_ollama, "\"required\":[\"city\",\"unit\"]}"));
-#endif
-#ifndef TOOLCALL_NO_STRICT
     tools[0].strict = true;
     CHECK(asks(&tcall_openai,
                "\"parameters\":" WEATHER_STRICT ",\"strict\":true"));
     CHECK(asks(&tcall_anthropic, "\"strict\":true"));
     CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
                "false}"));
-#endif
     tools[0].provider_schema =
         tcall_schema_text_of("{\"type\":\"object\",\"properties\":{}}");
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","

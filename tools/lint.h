@@ -15,10 +15,6 @@
 
 #include "toolcall.h"
 
-#ifdef TOOLCALL_NO_STRICT
-#error lint.h needs STRICT
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

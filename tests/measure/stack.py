@@ -19,10 +19,8 @@ LIBC_STACK = 32
 INLINED = 5
 
 # How often one of a cycle's functions is on a path at the most.
-RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
-             "tcall_view_value_": 6,
-             # TCALL_EXAMPLE_DEPTH_, and a scalar within
-             "tcall_write_shape_value_": 4, "tcall_write_schema_value_": 4,
+RECURSION = {# TCALL_EXAMPLE_DEPTH_, and a scalar within
+             "tcall_write_schema_value_": 4,
              # TCALL_ROOT_DEPTH_, and one that is not followed further
              "tcall_takes_objects_": 5,
              # once, for what follows an escape that is none
