@@ -117,7 +117,8 @@ static void answer(tcall_str line)
 
 int main(void)
 {
-    const tcall_desc desc = {.lenient = &tcall_lenient, .report = &tcall_report,
+    const tcall_desc desc = {.lenient = &tcall_lenient,
+                             .report = &tcall_report,
                              .block = block,
                              .block_size = sizeof block,
                              .tools = tools,
