@@ -27,7 +27,7 @@
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
  *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
- *         .lenient = &tcall_lenient});
+ *         .lenient = &tcall_lenient, .report = &tcall_report});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -55,13 +55,10 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -2430,22 +2427,39 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
+/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+struct tcall_reporter_ {
+    void (*tell)(tcall *tc, const char *name, unsigned problem);
+    void (*notes)(tcall *tc, const tcall_tool *tool);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Says what is wrong with the tables of a program: for tcall_desc.report. */
+TCALL_API const struct tcall_reporter_ tcall_report;
+#endif
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count; /* at most 65,535 */
-    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
-    size_t row_count;  /* of these, those of tools included */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
+    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
+     * table is refused with a code, for a program that has started once. */
+    const struct tcall_reporter_ *report;
+    tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
+                           * here for each fault, and for what may have been
+                           * forgotten ("NAME: note: ..."); NULL: no lines */
+    tcall_tool *rows;     /* room for tools that come at run time: tcall_add */
+    size_t row_count;     /* of these, those of tools included */
     /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
-     * strict JSON of the types that are asked for, or refused. */
-    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2469,9 +2483,6 @@ typedef struct tcall_desc {
     tcall_session *session; /* of calls that have none of their own */
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
-    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table, and for what may have been
-                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2486,7 +2497,9 @@ typedef struct tcall_order_ {
 struct tcall {
     tcall_desc desc;
     tcall_block block;
-    uint16_t repairs; /* how many were tried */
+    const char *problem; /* what is wrong with a table, the first thing, where
+                          * desc.report is named; else NULL. Static text */
+    uint16_t repairs;    /* how many were tried */
     /* private */
     bool ready;
     int error;                /* of tcall_init */
@@ -2507,7 +2520,7 @@ struct tcall {
 };
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
- * a definition is wrong: desc->report then has all faults of all tables, each
+ * a definition is wrong: desc->faults then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
  * block yet. Defaults and roots of schemas are checked where the block has room
@@ -2548,7 +2561,7 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *     }
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
- * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
  * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
  * built anew afterwards. Tools may call this, and tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
@@ -3589,6 +3602,8 @@ typedef struct tcall_reader {
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
+    size_t echoed;   /* the call whose arguments come again, if echoes */
+    size_t echo;     /* bytes of them that did */
     size_t text_max; /* bytes of text that are kept */
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
@@ -3614,7 +3629,7 @@ typedef struct tcall_reader {
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored;
+    bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
     const tcall_wire *member;
     const tcall_wire *next; /* its object's where the next name is looked
@@ -15374,48 +15389,58 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     return review;
 }
 
-/* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+/* X(NAME, sentence): what can be wrong with a table, and what to do. */
+#define TCALL_PROBLEMS_(X)                                                     \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
+    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
+    TCALL_PROBLEMS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_PROBLEM_COUNT_
+};
+
+/* Refuses the table where a condition holds that must not, and has that told by
+ * whoever is named. */
+TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
+                                 unsigned problem)
 {
-    tcall_writer *out = tc->desc.report;
-    if (out) {
-        tcall_write_text(out, name ? name : "(no name)");
-        tcall_write_text(out, ": ");
-    }
-    return out;
-}
-
-/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
- * what to tell the developer where it does. */
-#ifndef TOOLCALL_NO_REPORT
-
-#define TCALL_REFUSE_ tcall_refuse_
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong,
-                          const char *sentence)
-{
-    tcall_writer *out;
+    const struct tcall_reporter_ *report = review->tc->desc.report;
     if (!wrong)
         return;
     review->error = TCALL_E_TOOL;
-    out = tcall_report_(review->tc, review->name);
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
-    }
+    if (report)
+        report->tell(review->tc, review->name, problem);
 }
-
-#else
-
-#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong)
-{
-    if (wrong)
-        review->error = TCALL_E_TOOL;
-}
-
-#endif
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -15472,23 +15497,18 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
-                  "parameters is missing: give a JSON Schema, or a shape, "
-                  "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
-                  "parameters and shape say the same twice: leave out "
-                  "parameters, which is written from the shape");
-    TCALL_REFUSE_(review,
+    tcall_refuse_(review, !checked && !tool->allow_no_schema,
+                  TCALL_PROBLEM_NO_SCHEMA_);
+    tcall_refuse_(review, tool->parameters.text && tool->shape,
+                  TCALL_PROBLEM_BOTH_);
+    tcall_refuse_(review,
                   tcall_is_unread_(tool->parameters) ||
                       tcall_is_unread_(tool->output) ||
                       tcall_is_unread_(tool->provider_schema),
-                  "a schema has text, but no reader: write TCALL_JSON({...}), "
-                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
-    TCALL_REFUSE_(review, tool->strict && !checked,
-                  "strict needs parameters, or a shape, to hold the model "
-                  "to");
-    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  "no_schema_mode is none of tcall_no_schema");
+                  TCALL_PROBLEM_READER_);
+    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
+    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  TCALL_PROBLEM_MODE_);
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
@@ -15496,27 +15516,24 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                                                    const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  "the name must begin with a letter or _ and have 1 to 64 "
-                  "of A-Z a-z 0-9 _ -");
-    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  "the name is taken by Windows or JavaScript: choose another");
-    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                  "another tool has this name");
-    TCALL_REFUSE_(&review, !tool->run,
-                  "run is missing: name the function that does the work");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_TOOL_NAME_);
+    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  TCALL_PROBLEM_TAKEN_);
+    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
+    tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
                       TCALL_EVERYTHING,
-                  "permissions has a bit that is none of TCALL_READ ... "
-                  "TCALL_ACTUATE");
-    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  "safe is none of tcall_safety");
-    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  "hooks need tcall_desc.stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_PERMISSIONS_);
+    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  TCALL_PROBLEM_SAFE_);
+    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15534,43 +15551,64 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
-    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
-                  "tool_count needs tools: the table");
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
+                  TCALL_PROBLEM_TOOLS_);
+    tcall_refuse_(&review,
                   desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  "there are more than 65535 tools");
-    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
-                  "rows and row_count belong together: give both");
-    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  "rows has less room than tools needs");
-    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
-                  "services and service_count belong together: give both");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_MANY_);
+    tcall_refuse_(&review, !desc->rows != !desc->row_count,
+                  TCALL_PROBLEM_ROWS_);
+    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  TCALL_PROBLEM_ROOM_);
+    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, !desc->services != !desc->service_count,
+                  TCALL_PROBLEM_SERVICES_);
+    tcall_refuse_(&review,
                   tcall_has_nameless_(desc->services, desc->service_count),
-                  "services has one without a name: nobody could find it");
-    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
-                  "validator needs check: the function that checks arguments");
-#ifdef TOOLCALL_NO_REPORT
-    TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
-                  "hooks need stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_NAMELESS_);
+    tcall_refuse_(&review, desc->validator && !desc->validator->check,
+                  TCALL_PROBLEM_CHECK_);
+    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
+                  TCALL_PROBLEM_STAGES_);
 #ifdef TOOLCALL_NO_EVENTS
-    TCALL_REFUSE_(&review, desc->on_event != NULL,
-                  "on_event was left out by TOOLCALL_NO_EVENTS");
+    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
 #endif
 #ifdef TOOLCALL_NO_REPAIR
-    TCALL_REFUSE_(&review, desc->repair != NULL,
-                  "repair was left out by TOOLCALL_NO_REPAIR");
+    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
 #endif
     return review.error;
 }
 
-/* ---- what may have been forgotten ---- */
+/* ---- the report ---- */
 
-#ifndef TOOLCALL_NO_REPORT
+/* Begins a line of the report; returns where to write on, or NULL. */
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
+    }
+    return out;
+}
+
+/* Notes the first sentence, and writes each as a line. */
+static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, sentence) sentence "\0"
+        TCALL_PROBLEMS_(TCALL_X_);
+#undef TCALL_X_
+    const char *sentence = tcall_nth_(sentences, problem);
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!tc->problem)
+        tc->problem = sentence;
+    if (out) {
+        tcall_write_text(out, sentence);
+        tcall_write_text(out, "\n");
+    }
+}
 
 /* Is there a hook that may give approval? */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
@@ -15583,11 +15621,11 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->report;
+    tcall_writer *out = desc->faults;
     if (out && withheld) {
         tcall_report_(tc, tool->name);
         tcall_write_text(out,
@@ -15604,15 +15642,8 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
-#else
-
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-}
-
-#endif
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
+                                                         tcall_report_notes_};
 
 /* ==========================================================================
  * >>schemas
@@ -15648,6 +15679,8 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
     const tcall_judged_ *judged = (const tcall_judged_ *)user;
     tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
     if (out) {
         tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
@@ -16047,8 +16080,8 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        tcall_row_notes_(tc, tool);
+    if (r == TCALL_OK && tc->desc.report)
+        tc->desc.report->notes(tc, tool);
     return r;
 }
 
@@ -16102,7 +16135,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
-    copy.report = NULL;
+    copy.faults = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
     lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
@@ -19717,10 +19750,9 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
         review = tcall_review_of_(tc, which);
-        TCALL_REFUSE_(&review, !hook->run,
-                      "run is missing: name the function to call");
-        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      "its stage is none of TCALL_STAGES");
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
         r = tcall_worse_(r, review.error);
     }
     return r;
@@ -23837,6 +23869,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->echoed >= first && reader->echoed <= last)
+        reader->echoed += by;
     if (reader->text_at >= first && reader->text_at <= last)
         reader->text_at += by;
 }
@@ -23983,22 +24017,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -24008,8 +24026,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -24200,15 +24216,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24369,7 +24381,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = false;
+    reader->growing = reader->echoes = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24393,10 +24405,74 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->whole ||
+        (reader->open ? tcall_reader_next_(reader, reader->element)
+                      : reader->unmerged) != reader->chat->block->low ||
+        (reader->open && reader->element != reader->unmerged))
+        return;
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->index && known->index != reader->index))
+            continue;
+        reader->echoed = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        return;
+    }
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->unmerged < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -24507,6 +24583,8 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24584,23 +24662,36 @@ static void tcall_reader_show_(const tcall_reader *reader)
         reader->call(reader->user, &item);
 }
 
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->whole &&
+                   tcall_reader_head_(reader, reader->unmerged)->kind !=
+                       TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->unmerged;
+}
+
 /* Merges a call or reasoning, or keeps it as a new item. Returns true if it
  * stays. An element that is void but has a number is kept as well: what comes
  * with that number later is of it. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
+    size_t at;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
+    at = tcall_reader_owner_(reader);
+    if (reader->echoes && at != reader->echoed) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+        head = tcall_reader_head_(reader, reader->unmerged);
+    }
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -24789,7 +24880,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
             tcall_reader_open_(reader, 0);
         return;
     }
@@ -24883,6 +24974,10 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
     if (kind != TCALL_ITEM_CALL && reader->in_element &&
         reader->answer.error != TCALL_E_MEMORY)
@@ -24992,6 +25087,10 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -25220,15 +25319,6 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -25242,10 +25332,11 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     reader->member = reader->provider->answer;
     reader->levels = reader->word_len = 0;
+    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
-    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    reader->syntax.lines = reader->sse;
     tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
@@ -25333,13 +25424,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25362,7 +25452,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25370,12 +25460,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -26925,16 +27014,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -27036,7 +27115,9 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
     if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)

@@ -1,4 +1,3 @@
-/* Needs: REASONING. */
 /* Conversations only grow: each request begins, to the byte, with the one
  * before it up to the end of what was said. Generated ones, in all formats. */
 #ifdef TEST_LINKED
