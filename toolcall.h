@@ -27,7 +27,7 @@
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
  *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
- *         .lenient = &tcall_lenient});
+ *         .lenient = &tcall_lenient, .report = &tcall_report});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -55,13 +55,10 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -1849,13 +1846,6 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
 /* ==========================================================================
  * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
@@ -2101,12 +2091,22 @@ typedef struct tcall_item {
     bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
+/* Private: how much of a conversation a request was counted to have, up to a
+ * place where the user began to speak. What comes before does not change. */
+typedef struct tcall_counted_ {
+    const struct tcall_provider *to;
+    size_t at, len; /* bytes of the items, and of the request; 0: none */
+    char last;      /* the last of these bytes */
+    uint8_t state;  /* of who writes them */
+} tcall_counted_;
+
 /* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
     bool edited;   /* something is gone that was sent: an image */
+    tcall_counted_ counted;
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
@@ -2427,22 +2427,39 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
+/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+struct tcall_reporter_ {
+    void (*tell)(tcall *tc, const char *name, unsigned problem);
+    void (*notes)(tcall *tc, const tcall_tool *tool);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Says what is wrong with the tables of a program: for tcall_desc.report. */
+TCALL_API const struct tcall_reporter_ tcall_report;
+#endif
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count; /* at most 65,535 */
-    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
-    size_t row_count;  /* of these, those of tools included */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
+    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
+     * table is refused with a code, for a program that has started once. */
+    const struct tcall_reporter_ *report;
+    tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
+                           * here for each fault, and for what may have been
+                           * forgotten ("NAME: note: ..."); NULL: no lines */
+    tcall_tool *rows;     /* room for tools that come at run time: tcall_add */
+    size_t row_count;     /* of these, those of tools included */
     /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
-     * strict JSON of the types that are asked for, or refused. */
-    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2466,9 +2483,6 @@ typedef struct tcall_desc {
     tcall_session *session; /* of calls that have none of their own */
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
-    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table, and for what may have been
-                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2483,7 +2497,9 @@ typedef struct tcall_order_ {
 struct tcall {
     tcall_desc desc;
     tcall_block block;
-    uint16_t repairs; /* how many were tried */
+    const char *problem; /* what is wrong with a table, the first thing, where
+                          * desc.report is named; else NULL. Static text */
+    uint16_t repairs;    /* how many were tried */
     /* private */
     bool ready;
     int error;                /* of tcall_init */
@@ -2498,12 +2514,13 @@ struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
 };
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
- * a definition is wrong: desc->report then has all faults of all tables, each
+ * a definition is wrong: desc->faults then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
  * block yet. Defaults and roots of schemas are checked where the block has room
@@ -2544,7 +2561,7 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *     }
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
- * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
  * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
  * built anew afterwards. Tools may call this, and tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
@@ -2789,9 +2806,9 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
@@ -2802,25 +2819,25 @@ struct tcall_ctx {
     uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2869,21 +2886,20 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
-    int (*breaker)(tcall_ctx *cx, bool begins); /* breaks them, or NULL */
-    bool by_model;  /* an agent's, held to the offer of its turn */
-    bool repairing; /* desc.repair answered TCALL_E_AGAIN */
+    bool by_model;             /* an agent's, held to the offer of its turn */
+    bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
 };
@@ -3313,6 +3329,9 @@ typedef struct tcall_chat_request {
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
@@ -3583,6 +3602,8 @@ typedef struct tcall_reader {
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
+    size_t echoed;   /* the call whose arguments come again, if echoes */
+    size_t echo;     /* bytes of them that did */
     size_t text_max; /* bytes of text that are kept */
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
@@ -3608,7 +3629,7 @@ typedef struct tcall_reader {
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored;
+    bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
     const tcall_wire *member;
     const tcall_wire *next; /* its object's where the next name is looked
@@ -5065,22 +5086,6 @@ TCALL_SHARED_ uint32_t tcall_hash_more_(uint32_t hash, tcall_str part)
 TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 {
     return tcall_hash_more_(TCALL_HASH_EMPTY_, text);
-}
-
-/* ==========================================================================
- * >>wait
- */
-
-/* Nothing was said yet. */
-TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
-{
-    wait->ms = TCALL_WAIT_NEVER;
-    wait->count = 0;
-}
-
-TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
-{
-    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
 }
 
 /* ==========================================================================
@@ -8409,7 +8414,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8417,18 +8421,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 
@@ -9730,19 +9740,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -10400,24 +10410,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
-}
-
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* ==========================================================================
@@ -12294,30 +12286,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -12365,7 +12353,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;
@@ -14923,10 +14912,9 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 {
+    memset(chat, 0, sizeof *chat);
     chat->block = block;
     chat->start = block->low;
-    chat->made = 0;
-    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -14979,6 +14967,7 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
             from < (uintptr_t)is.ptr + is.len) {
             memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
             chat->edited = true;
+            chat->counted.at = 0;
         }
     }
 }
@@ -15007,11 +14996,18 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+/* Gives a part of an item, and moves *bytes to the next one. */
+static void tcall_head_take_(const tcall_item_head_ *head, int part,
+                             const char **bytes, tcall_str *to)
+{
+    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += to->len;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
-    int part;
     if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
@@ -15023,11 +15019,10 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++) {
-        size_t len = tcall_head_len_(head, part);
-        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
-        bytes += len;
-    }
+    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
+    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
+    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
+    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -15065,6 +15060,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
     chat->edited = false;
+    chat->counted.at = 0;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -15390,48 +15386,58 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     return review;
 }
 
-/* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+/* X(NAME, sentence): what can be wrong with a table, and what to do. */
+#define TCALL_PROBLEMS_(X)                                                     \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
+    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
+    TCALL_PROBLEMS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_PROBLEM_COUNT_
+};
+
+/* Refuses the table where a condition holds that must not, and has that told by
+ * whoever is named. */
+TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
+                                 unsigned problem)
 {
-    tcall_writer *out = tc->desc.report;
-    if (out) {
-        tcall_write_text(out, name ? name : "(no name)");
-        tcall_write_text(out, ": ");
-    }
-    return out;
-}
-
-/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
- * what to tell the developer where it does. */
-#ifndef TOOLCALL_NO_REPORT
-
-#define TCALL_REFUSE_ tcall_refuse_
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong,
-                          const char *sentence)
-{
-    tcall_writer *out;
+    const struct tcall_reporter_ *report = review->tc->desc.report;
     if (!wrong)
         return;
     review->error = TCALL_E_TOOL;
-    out = tcall_report_(review->tc, review->name);
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
-    }
+    if (report)
+        report->tell(review->tc, review->name, problem);
 }
-
-#else
-
-#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong)
-{
-    if (wrong)
-        review->error = TCALL_E_TOOL;
-}
-
-#endif
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -15488,23 +15494,18 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
-                  "parameters is missing: give a JSON Schema, or a shape, "
-                  "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
-                  "parameters and shape say the same twice: leave out "
-                  "parameters, which is written from the shape");
-    TCALL_REFUSE_(review,
+    tcall_refuse_(review, !checked && !tool->allow_no_schema,
+                  TCALL_PROBLEM_NO_SCHEMA_);
+    tcall_refuse_(review, tool->parameters.text && tool->shape,
+                  TCALL_PROBLEM_BOTH_);
+    tcall_refuse_(review,
                   tcall_is_unread_(tool->parameters) ||
                       tcall_is_unread_(tool->output) ||
                       tcall_is_unread_(tool->provider_schema),
-                  "a schema has text, but no reader: write TCALL_JSON({...}), "
-                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
-    TCALL_REFUSE_(review, tool->strict && !checked,
-                  "strict needs parameters, or a shape, to hold the model "
-                  "to");
-    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  "no_schema_mode is none of tcall_no_schema");
+                  TCALL_PROBLEM_READER_);
+    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
+    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  TCALL_PROBLEM_MODE_);
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
@@ -15512,27 +15513,24 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                                                    const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  "the name must begin with a letter or _ and have 1 to 64 "
-                  "of A-Z a-z 0-9 _ -");
-    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  "the name is taken by Windows or JavaScript: choose another");
-    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                  "another tool has this name");
-    TCALL_REFUSE_(&review, !tool->run,
-                  "run is missing: name the function that does the work");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_TOOL_NAME_);
+    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  TCALL_PROBLEM_TAKEN_);
+    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
+    tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
                       TCALL_EVERYTHING,
-                  "permissions has a bit that is none of TCALL_READ ... "
-                  "TCALL_ACTUATE");
-    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  "safe is none of tcall_safety");
-    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  "hooks need tcall_desc.stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_PERMISSIONS_);
+    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  TCALL_PROBLEM_SAFE_);
+    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15550,43 +15548,64 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
-    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
-                  "tool_count needs tools: the table");
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
+                  TCALL_PROBLEM_TOOLS_);
+    tcall_refuse_(&review,
                   desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  "there are more than 65535 tools");
-    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
-                  "rows and row_count belong together: give both");
-    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  "rows has less room than tools needs");
-    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
-                  "services and service_count belong together: give both");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_MANY_);
+    tcall_refuse_(&review, !desc->rows != !desc->row_count,
+                  TCALL_PROBLEM_ROWS_);
+    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  TCALL_PROBLEM_ROOM_);
+    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, !desc->services != !desc->service_count,
+                  TCALL_PROBLEM_SERVICES_);
+    tcall_refuse_(&review,
                   tcall_has_nameless_(desc->services, desc->service_count),
-                  "services has one without a name: nobody could find it");
-    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
-                  "validator needs check: the function that checks arguments");
-#ifdef TOOLCALL_NO_REPORT
-    TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
-                  "hooks need stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_NAMELESS_);
+    tcall_refuse_(&review, desc->validator && !desc->validator->check,
+                  TCALL_PROBLEM_CHECK_);
+    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
+                  TCALL_PROBLEM_STAGES_);
 #ifdef TOOLCALL_NO_EVENTS
-    TCALL_REFUSE_(&review, desc->on_event != NULL,
-                  "on_event was left out by TOOLCALL_NO_EVENTS");
+    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
 #endif
 #ifdef TOOLCALL_NO_REPAIR
-    TCALL_REFUSE_(&review, desc->repair != NULL,
-                  "repair was left out by TOOLCALL_NO_REPAIR");
+    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
 #endif
     return review.error;
 }
 
-/* ---- what may have been forgotten ---- */
+/* ---- the report ---- */
 
-#ifndef TOOLCALL_NO_REPORT
+/* Begins a line of the report; returns where to write on, or NULL. */
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
+    }
+    return out;
+}
+
+/* Notes the first sentence, and writes each as a line. */
+static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, sentence) sentence "\0"
+        TCALL_PROBLEMS_(TCALL_X_);
+#undef TCALL_X_
+    const char *sentence = tcall_nth_(sentences, problem);
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!tc->problem)
+        tc->problem = sentence;
+    if (out) {
+        tcall_write_text(out, sentence);
+        tcall_write_text(out, "\n");
+    }
+}
 
 /* Is there a hook that may give approval? */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
@@ -15599,11 +15618,11 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->report;
+    tcall_writer *out = desc->faults;
     if (out && withheld) {
         tcall_report_(tc, tool->name);
         tcall_write_text(out,
@@ -15620,15 +15639,8 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
-#else
-
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-}
-
-#endif
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
+                                                         tcall_report_notes_};
 
 /* ==========================================================================
  * >>schemas
@@ -15664,6 +15676,8 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
     const tcall_judged_ *judged = (const tcall_judged_ *)user;
     tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
     if (out) {
         tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
@@ -16051,8 +16065,8 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        tcall_row_notes_(tc, tool);
+    if (r == TCALL_OK && tc->desc.report)
+        tc->desc.report->notes(tc, tool);
     return r;
 }
 
@@ -16106,7 +16120,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
-    copy.report = NULL;
+    copy.faults = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
     lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
@@ -16637,14 +16651,18 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
- */
-static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 {
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && word[i] == 'y' ? 'i' : word[i];
+    return value < most ? (unsigned)value : most;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
     return hash;
@@ -16656,14 +16674,15 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length;
+    size_t length = words->length, first;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    words->stem = tcall_word_hash_(word, length, endings);
-    words->prefix = endings && length >= TCALL_WORD_PREFIX_
-                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
-                        : 0;
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -16679,11 +16698,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
 }
 
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
@@ -17222,8 +17236,9 @@ static void tcall_record_keep_(tcall_record_ *record, unsigned term,
 
 /* ---- keys */
 
-/* Finds the next key with a hash, from *slot on, and moves *slot past it.
- * Returns its entry in key_terms, or 0 when there is no other. */
+/* Finds the next key with a hash, from *slot on, which is its first byte at
+ * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
+ * there is no other. */
 static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
                                   unsigned *slot)
 {
@@ -17234,24 +17249,13 @@ static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
     }
 }
 
-/* Returns the slot where the search for a key begins. */
-static unsigned tcall_query_slot_(uint32_t hash)
-{
-    return hash >> 24;
-}
-
-static unsigned tcall_key_term_(unsigned key)
-{
-    return (key & TCALL_KEY_TERM_) - 1;
-}
-
 /* Returns the term whose own word has this stem, or -1. */
 static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
-    unsigned slot = tcall_query_slot_(stem), key;
+    unsigned slot = stem >> 24, key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
-            return (int)tcall_key_term_(key);
+            return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
@@ -17259,7 +17263,7 @@ static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
     while ((found = tcall_query_find_(query, hash, &slot)) != 0)
         if (found == key)
@@ -17351,8 +17355,9 @@ static void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to split one of the texts of a tool. */
-static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+/* Begins to split one of the texts of a tool. Returns false where it has none.
+ */
+static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
                               unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
@@ -17361,11 +17366,14 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
+        return false;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters.text != NULL;
+        words->json = texts[text] != NULL;
         words->shape = tool->shape;
     }
+    return true;
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -17373,10 +17381,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
-    unsigned slot = tcall_query_slot_(hash), key;
+    unsigned slot = hash >> 24, key;
     bool hit = false;
     while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
         bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
         uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
         if (*sum < TCALL_QUERY_SUM_)
@@ -17396,7 +17404,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
         const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
         tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
+        if (!tcall_split_tool_(&words, tool, text))
+            continue;
         words.wanted = query->initials;
         while (tcall_split_next_(&words))
             if (tcall_query_hit_(query, words.stem, weight) ||
@@ -17725,12 +17734,13 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
-    const tcall_picked pick = *candidate;
+    tcall_picked pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < pick.rank)
+    while (at > 0 && picks[at - 1].rank < candidate->rank)
         at--;
     if (at >= room)
         return count;
+    pick = *candidate;
     count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
     picks[at] = pick;
@@ -17999,10 +18009,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(words.word, words.length));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
+        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
+        tcall_write_count_(w, "tools", tcall_term_tools_(term));
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -18032,14 +18040,6 @@ static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
         tcall_write_text(w, "no word of it");
 }
 
-/* Begins an element of a list of tools. */
-static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "tool");
-    tcall_write_string(w, tool->name);
-}
-
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_scorer *scorer;
@@ -18056,7 +18056,8 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_element_(w, pick->tool);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -18084,9 +18085,9 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_element_(w, tool);
-        tcall_write_key(w, "reason");
-        tcall_write_string(w, reason);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
+        tcall_write_pair_(w, "reason", tcall_str_of(reason));
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18127,10 +18128,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tc->busy = outer;
     if (error < 0)
         return error;
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (tcall_int)saved);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (tcall_int)(saved / 4));
+    tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
+    tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -18172,7 +18171,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18375,10 +18375,12 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, call->faults * sizeof *call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
     tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
@@ -18709,7 +18711,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -18733,7 +18735,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -18931,7 +18933,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19367,7 +19369,9 @@ static int tcall_output_hold_(tcall_ctx *cx, int r)
     if (end < 0)
         return end;
     if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
+        tcall_block_share_(&cx->tc->block, cx->call->mark);
+        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
+                                &cx->output) < 0)
             return TCALL_E_MEMORY;
     } else {
         if (text.len)
@@ -19580,7 +19584,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -19603,7 +19608,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -19656,19 +19661,18 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
+    desc.target.node = node;
     desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -19678,6 +19682,14 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
             "the output of the tool is no JSON value, which its schema asks "
             "for");
     return TCALL_E_OUTPUT;
+}
+
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -19723,10 +19735,9 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
         review = tcall_review_of_(tc, which);
-        TCALL_REFUSE_(&review, !hook->run,
-                      "run is missing: name the function to call");
-        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      "its stage is none of TCALL_STAGES");
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
         r = tcall_worse_(r, review.error);
     }
     return r;
@@ -19999,26 +20010,20 @@ static int tcall_approve_again_(tcall_ctx *cx)
     return r;
 }
 
-/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
- * when the tool must not run a second time; the first result stays. */
-static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+/* Begins an attempt. Returns why there is none, or, where the tool must not run
+ * a second time, the first result, which stays. */
+static int tcall_attempt_begin_(tcall_ctx *cx)
 {
-    cx->attempt++;
-    *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
-        *r = cx->last_attempt;
-        return false;
-    }
-    if (*r < 0)
-        return false;
+    bool again = cx->attempt++ > 0;
+    int end = tcall_must_end_(cx);
+    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+        return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->next_inner = 0;
-    cx->run_step = TCALL_RUN_HOOKS_;
-    if (cx->attempt > 1) {
-        cx->run_step = TCALL_RUN_RETRY_;
+    cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
-    }
-    return true;
+    return TCALL_OK;
 }
 
 /* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
@@ -20046,8 +20051,8 @@ static int tcall_attempt_step_(tcall_ctx *cx)
 static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
-    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
-        return cx->last_attempt = r;
+    if (cx->run_step == TCALL_RUN_NOT_)
+        r = tcall_attempt_begin_(cx);
     while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
         uint8_t step = cx->run_step;
         r = tcall_attempt_step_(cx);
@@ -20177,7 +20182,6 @@ static void tcall_end_(tcall_call *call)
 TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
     cx->call = call;
     cx->session = call->session ? call->session : tc->desc.session;
     cx->state = TCALL_GOING_;
@@ -20187,8 +20191,8 @@ TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
     cx->hooks = tc->ready ? tc->desc.stages : NULL;
     tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
     tcall_fail_(cx, tcall_usable_(tc));
-    if (call->breaker && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, call->breaker(cx, true));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
 }
 
 /* Room for what there is to say of a call that failed. */
@@ -20242,8 +20246,8 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (cx->approval_asked)
         tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
     call->error = cx->result.error;
-    if (call->breaker)
-        call->breaker(cx, false);
+    if (call->loops)
+        cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
         tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
     cx->state = TCALL_DONE_;
@@ -20309,7 +20313,8 @@ static int tcall_walk_(tcall_ctx *cx)
 static void tcall_await_(tcall_ctx *cx, int r)
 {
     cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
+    if (r == TCALL_E_AGAIN && !cx->wait.count &&
+        cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
         tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
     if (cx->has_deadline)
         tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
@@ -20337,12 +20342,6 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
     tcall_writer start = *out; /* what a failure goes back to */
     tcall_ctx *cx = &call->cx;
     int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
     cx->out = out;
     cx->out_start = &start;
     if (!cx->state)
@@ -20361,10 +20360,18 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
 
 int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
 {
+    tcall_ctx *cx = &call->cx;
     const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
+    if (cx->state == TCALL_DONE_ || cx->at_work)
         return TCALL_E_USAGE;
-    call->cx.tc = tc;
+    cx->tc = tc;
+    cx->wait.ms = TCALL_WAIT_NEVER;
+    cx->wait.count = 0;
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
     outer = tcall_work_begin_(tc, call);
     return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
 }
@@ -20925,6 +20932,30 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
 }
 
 /* Writes the line of an audit through a small buffer, so that its length does
@@ -22068,17 +22099,15 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
  * they are. */
 static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
+    char legal[64] = "_";
     size_t i;
-    tcall_write_quote(out);
-    for (i = 0; i < name.len && i < 64; i++) {
+    for (i = 0; i < name.len && i < sizeof legal; i++) {
         char lower = (char)(name.ptr[i] | 0x20);
         bool letter = lower >= 'a' && lower <= 'z';
         bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
     }
-    if (!name.len)
-        tcall_write_char_(out, '_');
-    tcall_write_unquote(out);
+    tcall_write_bytes(out, legal, i ? i : 1);
 }
 
 /* Does a provider take this id? Few say what they take. */
@@ -22109,16 +22138,16 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* ---- items ---- */
 
-/* How a format writes an item: JSON with ' for quotes and with holes.
+/* How a format writes an item: ready bytes with holes.
  *
  *   %i  its id         %m  the same, empty if it was made up here
  *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same as a string
+ *   %t  its text       %q  the same within a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type, both without quotes
+ *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between < and > is left out where the hole in it is empty. */
+ * What stands between %<s and %> is left out where %s is empty. */
 enum {
     TCALL_FORM_CALL_,
     TCALL_FORM_RESULT_,
@@ -22179,19 +22208,6 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     }
 }
 
-/* Writes the text of a result, for formats that have no flag for an error. An
- * object says itself that something failed. */
-static void tcall_write_result_text_(tcall_writer *out,
-                                     const tcall_item *result)
-{
-    tcall_str text = result->text;
-    tcall_write_quote(out);
-    if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(out, "Error: ");
-    tcall_write_bytes(out, text.ptr, text.len);
-    tcall_write_unquote(out);
-}
-
 /* Writes up to 48 bytes in base64 (RFC 4648). */
 static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
                                      size_t len)
@@ -22227,34 +22243,47 @@ static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
     }
 }
 
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
+/* Writes what belongs into a hole. The text of a result says that it failed,
+ * for formats that have no flag for it; an object says so itself. */
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r')
-        tcall_write_result_text_(out, item);
-    else if (hole == 'b')
+    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+        tcall_write_inside_(out, tcall_str_of("Error: "));
+    if (hole == 'b')
         tcall_write_base64_(out, value);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
     else
-        tcall_write_str(out, value);
+        tcall_write_inside_(out, value);
 }
 
 /* Writes a form. Without an item it has no holes. */
 TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
                                      const tcall_item *item)
 {
+    const char *hole;
     tcall_write_comma_(out);
-    for (; *form; form++)
-        if (*form == '%')
-            tcall_write_hole_(out, *++form, item);
-        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
-            form = strchr(form, '>');
-        else if (*form != '<' && *form != '>')
-            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+    while ((hole = strchr(form, '%')) != NULL) {
+        tcall_write_bytes(out, form, (size_t)(hole - form));
+        form = hole + 2;
+        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
+            form = strstr(form, "%>") + 2;
+        else if (hole[1] != '<' && hole[1] != '>')
+            tcall_write_hole_(out, hole[1], item);
+    }
+    tcall_write_text(out, form);
 }
 
 /* Writes a form with a text of ours in place of the name. */
@@ -22305,19 +22334,58 @@ typedef struct tcall_history_ {
     const tcall_chat *chat;
     size_t answer; /* where the answer at hand begins */
     size_t at;     /* the place in it */
+    size_t item;   /* where the item of the user begins that was given last */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
     uint8_t pass;
+    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
+    bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
-TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
-                                               const tcall_chat *chat)
+/* Begins the items of a request. One that is only counted begins where the user
+ * began to speak when it was counted last: then *state is what was then. */
+static void tcall_history_begin_(tcall_history_ *history,
+                                 const tcall_provider *to,
+                                 const tcall_chat_request *request,
+                                 tcall_writer *out, uint8_t *state)
 {
-    tcall_history_ history;
-    memset(&history, 0, sizeof history);
-    history.to = to;
-    history.chat = chat;
-    return history;
+    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
+    memset(history, 0, sizeof *history);
+    history->to = to;
+    history->chat = request->chat;
+    history->counted = counted;
+    history->begun = out->len;
+    if (!counted || !counted->at || counted->to != to)
+        return;
+    history->at = history->answer = counted->at;
+    out->len += counted->len;
+    out->last = counted->last;
+    *state = counted->state;
+}
+
+/* Does the user begin to speak with this item? */
+static bool tcall_history_turns_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const bool before = history->user;
+    history->user = tcall_item_opens_(item);
+    return history->user && !before && history->item;
+}
+
+/* Remembers how much was written before the user began to speak. */
+static void tcall_history_note_(const tcall_history_ *history,
+                                const tcall_writer *out, uint8_t state)
+{
+    tcall_counted_ *counted = history->counted;
+    if (!counted || out->error || out->len == history->begun)
+        return;
+    counted->to = history->to;
+    counted->at = history->item;
+    counted->len = out->len - history->begun;
+    counted->last = out->last;
+    counted->state = state;
 }
 
 /* Reasoning is a secret between the model and its provider: is this one's? */
@@ -22353,11 +22421,16 @@ static bool tcall_history_takes_(tcall_history_ *history,
 {
     const tcall_provider *to = history->to;
     const bool own = tcall_history_owns_(history, item);
+    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
-        return history->pass == TCALL_PASS_REASONING_ &&
-               (item->kind != TCALL_ITEM_REASONING || own);
+    if (item->kind == TCALL_ITEM_TEXT && !ordered)
+        history->passes |= 1u << TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->passes |= 1u << TCALL_PASS_RESULTS_ |
+                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
+    if (ordered && history->pass < TCALL_PASS_RESULTS_)
+        return item->kind != TCALL_ITEM_REASONING || own;
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
@@ -22389,14 +22462,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->at > history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+        if (history->passes >> (history->pass + 1)) {
+            do
+                history->pass++;
+            while (!(history->passes >> history->pass & 1));
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
+        history->passes = 0;
+        history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
             tcall_image_gone_(item);
@@ -22418,11 +22494,16 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_item item;
-    while (tcall_history_next_(&history, out, &item))
+    uint8_t state = 0;
+    tcall_history_begin_(&history, provider, request, out, &state);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, state);
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+    }
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
@@ -22433,16 +22514,19 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms, const char *roles)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
+    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = 1 + tcall_item_is_users_(&item) +
-               (alone && item.kind == TCALL_ITEM_RESULT);
+        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+                         (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
@@ -22473,26 +22557,24 @@ typedef struct tcall_message_ {
     bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
+/* Begins the text of a message. */
 static void tcall_message_text_(tcall_message_ *message)
 {
-    if (message->parts)
-        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
-    else
-        tcall_write_key(message->out, "content");
-    tcall_write_quote(message->out);
+    tcall_write_form_(message->out,
+                      message->parts ? "{\"type\":\"text\",\"text\":\""
+                                     : "\"content\":\"",
+                      NULL);
 }
 
 static void tcall_message_text_end_(tcall_message_ *message)
 {
-    tcall_write_unquote(message->out);
-    if (message->parts)
-        tcall_write_text(message->out, "}]");
+    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
 }
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
     if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
         message->written = TCALL_MESSAGE_OPEN_;
         message->parts = false;
     }
@@ -22502,7 +22584,7 @@ static void tcall_message_to_(tcall_message_ *message, uint8_t to)
     }
     if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
         message->written = TCALL_MESSAGE_CALLS_;
     }
 }
@@ -22545,9 +22627,10 @@ static void tcall_message_reasoning_(tcall_message_ *message,
         tcall_write_str(out, reasoning->text);
     } else {
         if (!message->parts)
-            tcall_write_form_(out, "'content':[", NULL);
+            tcall_write_form_(out, "\"content\":[", NULL);
         tcall_write_form_(
-            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            out,
+            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
         message->parts = true;
     }
@@ -22560,7 +22643,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(out, item->text.ptr, item->text.len);
+        tcall_write_inside_(out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
@@ -22580,7 +22663,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 /* What the model says where it has to stand between a result and the user, as
  * after a limit or before an image that a tool shows. */
 static const char tcall_no_answer_[] =
-    "{'role':'assistant','content':'(I have not answered yet.)'}";
+    "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
@@ -22590,19 +22673,25 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const char *forms,
                                          const tcall_server_ *server)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
-    bool after_result = false;
-    tcall_write_form_(out, "'messages':[", NULL);
+    uint8_t after_result = false;
+    tcall_write_form_(out, "\"messages\":[", NULL);
     if (request->system && *request->system)
-        tcall_write_named_(out, "{'role':'system','content':%n}",
+        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
                            request->system);
+    tcall_history_begin_(&history, provider, request, out, &after_result);
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
         if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
             tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) &&
+            message.written != TCALL_MESSAGE_SHOWN_) {
+            tcall_message_end_(&message);
+            tcall_history_note_(&history, out, after_result);
+        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -22758,7 +22847,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
-    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -23763,6 +23852,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->echoed >= first && reader->echoed <= last)
+        reader->echoed += by;
     if (reader->text_at >= first && reader->text_at <= last)
         reader->text_at += by;
 }
@@ -23909,22 +24000,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -23934,8 +24009,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -24126,15 +24199,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24295,7 +24364,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = false;
+    reader->growing = reader->echoes = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24319,10 +24388,74 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->whole ||
+        (reader->open ? tcall_reader_next_(reader, reader->element)
+                      : reader->unmerged) != reader->chat->block->low ||
+        (reader->open && reader->element != reader->unmerged))
+        return;
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->index && known->index != reader->index))
+            continue;
+        reader->echoed = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        return;
+    }
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->unmerged < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -24433,6 +24566,8 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24510,23 +24645,36 @@ static void tcall_reader_show_(const tcall_reader *reader)
         reader->call(reader->user, &item);
 }
 
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->whole &&
+                   tcall_reader_head_(reader, reader->unmerged)->kind !=
+                       TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->unmerged;
+}
+
 /* Merges a call or reasoning, or keeps it as a new item. Returns true if it
  * stays. An element that is void but has a number is kept as well: what comes
  * with that number later is of it. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
+    size_t at;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
+    at = tcall_reader_owner_(reader);
+    if (reader->echoes && at != reader->echoed) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+        head = tcall_reader_head_(reader, reader->unmerged);
+    }
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -24715,7 +24863,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
             tcall_reader_open_(reader, 0);
         return;
     }
@@ -24809,6 +24957,10 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
     if (kind != TCALL_ITEM_CALL && reader->in_element &&
         reader->answer.error != TCALL_E_MEMORY)
@@ -24918,6 +25070,10 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -25146,15 +25302,6 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -25168,10 +25315,11 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     reader->member = reader->provider->answer;
     reader->levels = reader->word_len = 0;
+    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
-    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    reader->syntax.lines = reader->sse;
     tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
@@ -25259,13 +25407,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25288,7 +25435,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25296,12 +25443,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -25662,16 +25808,17 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'image_url','image_url':"
-             "{'url':'data:%y;base64,%b'}}",
-             "",
-             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
-             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-             "{'type':'text','text':%t}")
+TCALL_FORMS_(
+    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:%y;base64,%b\"}}",
+    "",
+    "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
+    "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -25687,12 +25834,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
-            "'tool_choice':{'type':'function','function':{'name':%n}}");
+            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -25809,21 +25957,22 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
 TCALL_FORMS_(
-    tcall_anthropic_forms_, "{'type':'text','text':%t}",
-    "{'type':'image','source':{'type':'base64','media_type':'%y',"
-    "'data':'%b'}}",
-    "{'type':'text','text':%t}",
-    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
-    "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}", "", "")
+    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
+    "\"data\":\"%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"tool_use\",\"id\":\"%i\",\"name\":\"%n\",\"input\":%a}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
+    "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
-static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
-                                             "{'role':'user','content':[";
+static const char tcall_anthropic_roles_[] =
+    "{\"role\":\"assistant\",\"content\":[\0"
+    "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
-    "'tools':[\0{\0input_schema\0}\0]\0";
+    "\"tools\":[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -25831,10 +25980,11 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char forms[] = "'tool_choice':{'type':'auto'\0"
-                                "'tool_choice':{'type':'none'\0"
-                                "'tool_choice':{'type':'any'\0"
-                                "'tool_choice':{'type':'tool','name':%n";
+    static const char forms[] =
+        "\"tool_choice\":{\"type\":\"auto\"\0"
+        "\"tool_choice\":{\"type\":\"none\"\0"
+        "\"tool_choice\":{\"type\":\"any\"\0"
+        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
@@ -25859,9 +26009,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                             request->max_tokens > 0 ? request->max_tokens
                                                     : 8192);
     if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
+        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
+                          NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_form_(out, "\"messages\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
@@ -25946,12 +26097,13 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':'','images':['%b']}", "",
-             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "", "", "", "")
+TCALL_FORMS_(
+    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -25964,7 +26116,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_form_(out, "\"options\":{", NULL);
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
@@ -26112,19 +26264,20 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-             "'image_url':'data:%y;base64,%b'}]}",
-             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
-             "%j", "", "")
+TCALL_FORMS_(
+    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
+    "\"image_url\":\"data:%y;base64,%b\"}]}",
+    "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
+    "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26135,19 +26288,20 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request,
-                            "'tool_choice':{'type':'function','name':%n}");
+        tcall_write_choice_(
+            provider, out, request,
+            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
         !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -26275,31 +26429,32 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
 TCALL_FORMS_(
-    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
-    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
-    "<,'thoughtSignature':%s>}",
-    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
-    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
+    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
+    "%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
+    "")
 
-static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
-                                          "{'role':'user','parts':[";
+static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+                                          "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
-    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
+    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     static const char forms[] =
         "\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}";
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+        "\"allowedFunctionNames\":[\"%n\"]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
         tcall_write_named_(out, tcall_nth_(forms, request->choice),
                            request->choice_name);
@@ -26312,18 +26467,19 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_form_(out, "\"contents\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
-        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
-                           request->system);
+        tcall_write_named_(
+            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
+            request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_form_(out, "\"generationConfig\":{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
@@ -26462,21 +26618,22 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(tcall_interactions_forms_,
-             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-             "'data':'%b'}]}",
-             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-             "'is_error':true}",
-             "{'type':'thought'<,'signature':%s>"
-             "<,'summary':[{'type':'text','text':%t}]>}",
-             "", "", "")
+TCALL_FORMS_(
+    tcall_interactions_forms_,
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
+    "\"data\":\"%b\"}]}",
+    "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"function_call\",\"id\":\"%i\",\"name\":\"%n\",\"arguments\":%a}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\"}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\","
+    "\"is_error\":true}",
+    "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
+    "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
+    "", "", "")
 
 static const char tcall_interactions_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
@@ -26485,14 +26642,14 @@ static void tcall_interactions_config_(tcall_writer *out,
 {
     static const char choices[] =
         "\0"
-        "'tool_choice':'none'\0"
-        "'tool_choice':'any'\0"
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
+        "\"tool_choice\":\"none\"\0"
+        "\"tool_choice\":\"any\"\0"
+        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
-    tcall_write_form_(out, "'generation_config':{", NULL);
+    tcall_write_form_(out, "\"generation_config\":{", NULL);
     if (chosen)
         tcall_write_named_(out, tcall_nth_(choices, request->choice),
                            request->choice_name);
@@ -26510,7 +26667,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
@@ -26683,7 +26840,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_form_(out, "'reasoning_details':[", NULL);
+    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -26840,16 +26997,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -26951,7 +27098,9 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
     if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
@@ -27222,10 +27371,8 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
-        if (!agent->desc.allow_repeat) {
-            call->loops = &agent->loops;
-            call->breaker = tcall_breaker_;
-        }
+        agent->desc.tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
          * done. */
@@ -27611,6 +27758,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -27636,6 +27784,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -27830,8 +27979,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -27852,7 +28003,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -27871,6 +28022,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -28548,7 +28700,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -28563,7 +28716,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
@@ -28972,6 +29126,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
+    agent->chat.counted.at = 0;
     agent->answer_at = 0;
     agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {
@@ -29757,15 +29912,17 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    int error;
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    mcp->way = &way;
     mcp->desc.tool_count = 0;
-    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    if (error == TCALL_OK)
+    if (error == TCALL_OK) {
+        mcp->way = &way;
         tcall_mcp_refresh_(mcp);
-    return error < 0 ? error : tcall_mcp_start_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }
 
 #ifdef __cplusplus

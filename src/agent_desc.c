@@ -15,16 +15,6 @@
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -126,7 +116,9 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
     if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)

@@ -751,7 +751,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -759,18 +758,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 

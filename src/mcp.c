@@ -766,13 +766,15 @@ int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
     static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
                                        tcall_mcp_enter_};
-    int error;
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    mcp->way = &way;
     mcp->desc.tool_count = 0;
-    error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
-    if (error == TCALL_OK)
+    if (error == TCALL_OK) {
+        mcp->way = &way;
         tcall_mcp_refresh_(mcp);
-    return error < 0 ? error : tcall_mcp_start_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }

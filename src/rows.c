@@ -567,30 +567,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -638,7 +634,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;

@@ -1031,6 +1031,7 @@ static void test_registry(void)
     desc.hook_count = 1;
     desc.stages = &tcall_stages;
     CHECK(tcall_mcp_serve(&server, &mcp) == TCALL_E_USAGE);
+    CHECK(has(CALL("1", "led", "{\"on\":true}"), "there is no such tool"));
     mcp.tc = &tc;
     CHECK(tcall_mcp_serve(&server, &mcp) == TCALL_E_USAGE);
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);

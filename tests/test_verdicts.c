@@ -3,7 +3,7 @@
  * tcall_execute, in the answers of two providers, whole and by the byte, and,
  * where it is JSON, as a line of MCP, whole and by the byte: the verdict, the
  * arguments that the tool sees, and what is told of them must be the same.
- * Needs: AGENT, LENIENT, SENTENCES, REPORT, STREAM. */
+ * Needs: AGENT, LENIENT, SENTENCES, REPORT. */
 #include "toolcall.h"
 
 #include "check.h"
@@ -124,25 +124,21 @@ static void begin(void)
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
+    desc.lenient = &tcall_lenient;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
-}
-
-static int execute(tcall_str arguments, tcall_writer *out)
-{
-    static tcall_call call;
-    int r = tcall_execute(&tc, tcall_str_of("light"), arguments, out, &call);
-    tcall_release(&tc, &call);
-    return r;
 }
 
 static void by_registry(outcome *o, const char *text)
 {
     static char room[2000];
+    static tcall_call call;
     tcall_writer out;
     tcall_writer_init(&out, room, sizeof room);
     now = o;
     begin();
-    o->error = execute(tcall_str_of(text), &out);
+    o->error = tcall_execute(&tc, tcall_str_of("light"), tcall_str_of(text),
+                             &out, &call);
+    tcall_release(&tc, &call);
     room[out.fill] = 0;
     keep(o, o->error, tcall_str_of(room));
 }
@@ -150,14 +146,6 @@ static void by_registry(outcome *o, const char *text)
 /* ---- by a line of MCP ---- */
 
 static char line[8192];
-
-static int mcp_call(void *user, const tcall_tool *which, tcall_str arguments,
-                    tcall_writer *out)
-{
-    (void)user;
-    CHECK(which == &tool);
-    return execute(arguments, out);
-}
 
 static int mcp_sink(void *user, const char *bytes, size_t len)
 {
@@ -178,13 +166,10 @@ static void by_mcp(outcome *o, const char *text, size_t piece)
     begin();
     memset(&desc, 0, sizeof desc);
     desc.name = "test";
-    desc.tools = &tool;
-    desc.tool_count = 1;
-    desc.allow = TCALL_READ;
-    desc.call = mcp_call;
+    desc.tc = &tc;
     desc.sink = mcp_sink;
     line[0] = 0;
-    CHECK(tcall_mcp_init(&mcp, &desc) == TCALL_OK);
+    CHECK(tcall_mcp_serve(&mcp, &desc) == TCALL_OK);
     len = (size_t)sprintf(message,
                           "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":"
                           "\"tools/call\",\"params\":{\"name\":\"light\","
@@ -360,8 +345,9 @@ int main(void)
         json += count == ROUTES;
         coerced += all[0].seen[0] && strcmp(all[0].seen, text) != 0;
     }
-    CHECK(ran > CALLS / 14 && ran < CALLS / 2 && json > CALLS / 5 &&
-          coerced > CALLS / 30);
+    /* Too few, where long loops are thinned out much, to be of all kinds. */
+    CHECK(CALLS < 100 || (ran > CALLS / 14 && ran < CALLS / 2 &&
+                          json > CALLS / 5 && coerced > CALLS / 30));
     printf("test_verdicts: %d ran, %d of them otherwise than they came, "
            "%d were JSON\n",
            ran, coerced, json);
