@@ -423,7 +423,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -432,7 +432,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
