@@ -10514,9 +10514,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -10576,7 +10575,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -10587,7 +10586,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -10835,7 +10834,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -10844,7 +10843,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14688,19 +14691,7 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_json_(writer, tcall_text_verbatim_(value),
-                        TCALL_SAY_SPELLED_);
-    tcall_write_unquote(writer);
-}
-
+/* Writes what a value was, a string of the text that it is, and what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
@@ -14711,7 +14702,12 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     if (coercion->name) {
         tcall_write_null(writer);
     } else {
-        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
         tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
@@ -15856,29 +15852,17 @@ TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
 static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                       int depth);
 
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
 /* Writes an object with what its schema requires. */
 static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
                                        int depth)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
     const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
     tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
+    for (; name && !out->error;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
+        const char *property = tcall_text_find_(first, name);
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
         tcall_write_char_(out, ':');
         tcall_write_schema_value_(
@@ -16669,14 +16653,18 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
- */
-static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 {
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && word[i] == 'y' ? 'i' : word[i];
+    return value < most ? (unsigned)value : most;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
     return hash;
@@ -16688,14 +16676,15 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length;
+    size_t length = words->length, first;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    words->stem = tcall_word_hash_(word, length, endings);
-    words->prefix = endings && length >= TCALL_WORD_PREFIX_
-                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
-                        : 0;
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -16711,11 +16700,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
 }
 
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
@@ -17254,8 +17238,9 @@ static void tcall_record_keep_(tcall_record_ *record, unsigned term,
 
 /* ---- keys */
 
-/* Finds the next key with a hash, from *slot on, and moves *slot past it.
- * Returns its entry in key_terms, or 0 when there is no other. */
+/* Finds the next key with a hash, from *slot on, which is its first byte at
+ * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
+ * there is no other. */
 static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
                                   unsigned *slot)
 {
@@ -17266,24 +17251,13 @@ static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
     }
 }
 
-/* Returns the slot where the search for a key begins. */
-static unsigned tcall_query_slot_(uint32_t hash)
-{
-    return hash >> 24;
-}
-
-static unsigned tcall_key_term_(unsigned key)
-{
-    return (key & TCALL_KEY_TERM_) - 1;
-}
-
 /* Returns the term whose own word has this stem, or -1. */
 static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
-    unsigned slot = tcall_query_slot_(stem), key;
+    unsigned slot = stem >> 24, key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
-            return (int)tcall_key_term_(key);
+            return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
@@ -17291,7 +17265,7 @@ static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
     while ((found = tcall_query_find_(query, hash, &slot)) != 0)
         if (found == key)
@@ -17383,8 +17357,9 @@ static void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to split one of the texts of a tool. */
-static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+/* Begins to split one of the texts of a tool. Returns false where it has none.
+ */
+static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
                               unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
@@ -17393,11 +17368,14 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
+        return false;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters.text != NULL;
+        words->json = texts[text] != NULL;
         words->shape = tool->shape;
     }
+    return true;
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -17405,10 +17383,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
-    unsigned slot = tcall_query_slot_(hash), key;
+    unsigned slot = hash >> 24, key;
     bool hit = false;
     while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
         bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
         uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
         if (*sum < TCALL_QUERY_SUM_)
@@ -17428,7 +17406,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
         const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
         tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
+        if (!tcall_split_tool_(&words, tool, text))
+            continue;
         words.wanted = query->initials;
         while (tcall_split_next_(&words))
             if (tcall_query_hit_(query, words.stem, weight) ||
@@ -17757,12 +17736,13 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
-    const tcall_picked pick = *candidate;
+    tcall_picked pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < pick.rank)
+    while (at > 0 && picks[at - 1].rank < candidate->rank)
         at--;
     if (at >= room)
         return count;
+    pick = *candidate;
     count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
     picks[at] = pick;
@@ -18031,10 +18011,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(words.word, words.length));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
+        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
+        tcall_write_count_(w, "tools", tcall_term_tools_(term));
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -18064,14 +18042,6 @@ static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
         tcall_write_text(w, "no word of it");
 }
 
-/* Begins an element of a list of tools. */
-static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "tool");
-    tcall_write_string(w, tool->name);
-}
-
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_scorer *scorer;
@@ -18088,7 +18058,8 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_element_(w, pick->tool);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -18116,9 +18087,9 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_element_(w, tool);
-        tcall_write_key(w, "reason");
-        tcall_write_string(w, reason);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
+        tcall_write_pair_(w, "reason", tcall_str_of(reason));
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18159,10 +18130,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tc->busy = outer;
     if (error < 0)
         return error;
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (tcall_int)saved);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (tcall_int)(saved / 4));
+    tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
+    tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -20651,53 +20620,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -20710,6 +20632,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21594,6 +21544,7 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
     TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
@@ -21617,8 +21568,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
-/* Bounds as minLength and pattern are left out everywhere: they are checked
- * when a call comes. */
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -21631,6 +21582,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"required", NULL, TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
     {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
     {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
@@ -21764,13 +21716,12 @@ static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
 static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
-    const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(walk->view->out, "required");
-    tcall_write_open(walk->view->out, '[');
-    for (; !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+    const char *name = tcall_text_first_(properties);
+    TCALL_PUT_(walk->view->out, "\"required\":[");
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(walk, name);
-    tcall_write_close(walk->view->out, ']');
+    TCALL_SAY(walk->view->out, "]");
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -21781,14 +21732,11 @@ static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
     const char *properties = tcall_text_get_(schema, "properties");
     bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
     if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(walk->view->out, "type");
-        tcall_write_string(walk->view->out, "object");
-    }
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
     if (!properties || follows)
         return;
-    tcall_write_key(walk->view->out, "additionalProperties");
-    tcall_write_bool(walk->view->out, false);
+    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
     if (walk->view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(walk, properties);
 }
@@ -21820,16 +21768,20 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return p + 1;
 }
 
-/* Formats that both strict modes know. */
-static bool tcall_strict_format_(const char *p)
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
-        i++;
-    return i < TCALL_ARRAY_LEN(known);
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
@@ -21847,9 +21799,9 @@ static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(walk->view->out, '[');
+        TCALL_SAY(walk->view->out, "[");
         value = tcall_strict_copy_(walk, value);
-        tcall_write_close(walk->view->out, ']');
+        TCALL_SAY(walk->view->out, "]");
         return value;
     default: return tcall_strict_copy_(walk, value);
     }
@@ -21913,27 +21865,23 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    const char *schema = walk->open[walk->depth - 1].from;
-    if (!keyword)
-        return tcall_text_skip_(value);
-    if (keyword->value == TCALL_STRICT_REF_)
+    uint8_t mode = walk->view->mode;
+    bool doubled;
+    if (keyword && keyword->value == TCALL_STRICT_REF_)
         return tcall_strict_follow_(walk, value);
-    if (tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    if (keyword->unfit & walk->view->mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        walk->view->unfit = true;
-    if (!(keyword->kept & walk->view->mode) ||
-        (keyword->value == TCALL_STRICT_FORMAT_ &&
-         !tcall_strict_format_(value)))
+    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
-    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(schema, keyword->written_as)) {
-        walk->view->unfit = true;
-        return tcall_text_skip_(value);
-    }
-    return tcall_strict_value_(walk, keyword, value);
+    doubled =
+        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
+    walk->view->unfit |=
+        doubled || keyword->unfit & mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
+    return doubled || !(keyword->kept & mode) ||
+                   !tcall_strict_takes_(mode, keyword->value, value)
+               ? tcall_text_skip_(value)
+               : tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
