@@ -4419,45 +4419,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)
@@ -10509,9 +10512,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -10571,7 +10573,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -10582,7 +10584,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -10830,7 +10832,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -10839,7 +10841,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14683,19 +14689,7 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_json_(writer, tcall_text_verbatim_(value),
-                        TCALL_SAY_SPELLED_);
-    tcall_write_unquote(writer);
-}
-
+/* Writes what a value was, a string of the text that it is, and what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
@@ -14706,7 +14700,12 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     if (coercion->name) {
         tcall_write_null(writer);
     } else {
-        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
         tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
@@ -15851,29 +15850,17 @@ TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
 static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                       int depth);
 
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
 /* Writes an object with what its schema requires. */
 static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
                                        int depth)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
     const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
     tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
+    for (; name && !out->error;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
+        const char *property = tcall_text_find_(first, name);
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
         tcall_write_char_(out, ':');
         tcall_write_schema_value_(
@@ -20631,53 +20618,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -20690,6 +20630,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21579,6 +21547,7 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
     TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
@@ -21602,8 +21571,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
-/* Bounds as minLength and pattern are left out everywhere: they are checked
- * when a call comes. */
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -21616,6 +21585,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"required", NULL, TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
     {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
     {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
@@ -21749,13 +21719,12 @@ static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
 static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
-    const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(walk->view->out, "required");
-    tcall_write_open(walk->view->out, '[');
-    for (; !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+    const char *name = tcall_text_first_(properties);
+    TCALL_PUT_(walk->view->out, "\"required\":[");
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(walk, name);
-    tcall_write_close(walk->view->out, ']');
+    TCALL_SAY(walk->view->out, "]");
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -21766,14 +21735,11 @@ static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
     const char *properties = tcall_text_get_(schema, "properties");
     bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
     if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(walk->view->out, "type");
-        tcall_write_string(walk->view->out, "object");
-    }
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
     if (!properties || follows)
         return;
-    tcall_write_key(walk->view->out, "additionalProperties");
-    tcall_write_bool(walk->view->out, false);
+    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
     if (walk->view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(walk, properties);
 }
@@ -21805,16 +21771,20 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return p + 1;
 }
 
-/* Formats that both strict modes know. */
-static bool tcall_strict_format_(const char *p)
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
-        i++;
-    return i < TCALL_ARRAY_LEN(known);
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
@@ -21832,9 +21802,9 @@ static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(walk->view->out, '[');
+        TCALL_SAY(walk->view->out, "[");
         value = tcall_strict_copy_(walk, value);
-        tcall_write_close(walk->view->out, ']');
+        TCALL_SAY(walk->view->out, "]");
         return value;
     default: return tcall_strict_copy_(walk, value);
     }
@@ -21898,27 +21868,23 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    const char *schema = walk->open[walk->depth - 1].from;
-    if (!keyword)
-        return tcall_text_skip_(value);
-    if (keyword->value == TCALL_STRICT_REF_)
+    uint8_t mode = walk->view->mode;
+    bool doubled;
+    if (keyword && keyword->value == TCALL_STRICT_REF_)
         return tcall_strict_follow_(walk, value);
-    if (tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    if (keyword->unfit & walk->view->mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        walk->view->unfit = true;
-    if (!(keyword->kept & walk->view->mode) ||
-        (keyword->value == TCALL_STRICT_FORMAT_ &&
-         !tcall_strict_format_(value)))
+    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
-    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(schema, keyword->written_as)) {
-        walk->view->unfit = true;
-        return tcall_text_skip_(value);
-    }
-    return tcall_strict_value_(walk, keyword, value);
+    doubled =
+        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
+    walk->view->unfit |=
+        doubled || keyword->unfit & mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
+    return doubled || !(keyword->kept & mode) ||
+                   !tcall_strict_takes_(mode, keyword->value, value)
+               ? tcall_text_skip_(value)
+               : tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
