@@ -3250,13 +3250,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 #endif
 typedef struct tcall_loops {
     /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
+    uint64_t recent[4]; /* whatever came of them, latest first */
+    uint64_t refused;   /* tool of the calls that were refused last */
+    uint16_t count;     /* of done */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -4421,45 +4419,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)
@@ -21407,7 +21408,7 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
     uint16_t i;
     for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
+        if (loops->done[i] == call)
             return true;
     return false;
 }
@@ -21474,8 +21475,10 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
     for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
+        if (!tcall_changes_(cx, loops->things[i])) {
+            loops->done[kept] = loops->done[i];
+            loops->things[kept++] = loops->things[i];
+        }
     loops->count = kept;
     if (!here || !here->tool)
         return TCALL_OK;
@@ -21483,10 +21486,13 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
+    if (kept == TOOLCALL_LOOP_CALLS) {
+        kept--;
+        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
+        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
+    }
+    loops->done[kept] = here->call;
+    loops->things[kept] = cx->thing;
     loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
@@ -27896,21 +27902,10 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     return request;
 }
 
-/* Adds bytes to a sum: FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SUM_START_ 2166136261u
-
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 {
     uint32_t *sum = (uint32_t *)user;
-    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    *sum = tcall_hash_more_(*sum, tcall_slice_(bytes, len));
     return (int)len;
 }
 
@@ -27922,13 +27917,14 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    uint32_t sum =
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
     tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum =
-        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    sum = tcall_hash_more_(
+        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -28799,7 +28795,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_sum_(saver->sum, bytes);
+    saver->sum = tcall_hash_more_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -28902,7 +28898,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_SUM_START_};
+    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     int i;
@@ -29082,13 +29078,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SUM_START_;
+    uint32_t sum = TCALL_HASH_EMPTY_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_sum_(sum, *bytes);
+    sum = tcall_hash_more_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
