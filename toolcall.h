@@ -60,8 +60,6 @@
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -2094,12 +2092,22 @@ typedef struct tcall_item {
     bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
+/* Private: how much of a conversation a request was counted to have, up to a
+ * place where the user began to speak. What comes before does not change. */
+typedef struct tcall_counted_ {
+    const struct tcall_provider *to;
+    size_t at, len; /* bytes of the items, and of the request; 0: none */
+    char last;      /* the last of these bytes */
+    uint8_t state;  /* of who writes them */
+} tcall_counted_;
+
 /* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
     bool edited;   /* something is gone that was sent: an image */
+    tcall_counted_ counted;
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
@@ -3306,6 +3314,9 @@ typedef struct tcall_chat_request {
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
@@ -3576,6 +3587,8 @@ typedef struct tcall_reader {
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
+    size_t echoed;   /* the call whose arguments come again, if echoes */
+    size_t echo;     /* bytes of them that did */
     size_t text_max; /* bytes of text that are kept */
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
@@ -3601,7 +3614,7 @@ typedef struct tcall_reader {
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored;
+    bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
     const tcall_wire *member;
     const tcall_wire *next; /* its object's where the next name is looked
@@ -9712,19 +9725,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -14887,10 +14900,9 @@ TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 {
+    memset(chat, 0, sizeof *chat);
     chat->block = block;
     chat->start = block->low;
-    chat->made = 0;
-    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -14943,6 +14955,7 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
             from < (uintptr_t)is.ptr + is.len) {
             memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
             chat->edited = true;
+            chat->counted.at = 0;
         }
     }
 }
@@ -14971,11 +14984,18 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+/* Gives a part of an item, and moves *bytes to the next one. */
+static void tcall_head_take_(const tcall_item_head_ *head, int part,
+                             const char **bytes, tcall_str *to)
+{
+    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += to->len;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
-    int part;
     if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
@@ -14987,11 +15007,10 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++) {
-        size_t len = tcall_head_len_(head, part);
-        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
-        bytes += len;
-    }
+    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
+    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
+    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
+    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -15029,6 +15048,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
     chat->edited = false;
+    chat->counted.at = 0;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -22079,17 +22099,15 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
  * they are. */
 static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
+    char legal[64] = "_";
     size_t i;
-    tcall_write_quote(out);
-    for (i = 0; i < name.len && i < 64; i++) {
+    for (i = 0; i < name.len && i < sizeof legal; i++) {
         char lower = (char)(name.ptr[i] | 0x20);
         bool letter = lower >= 'a' && lower <= 'z';
         bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
     }
-    if (!name.len)
-        tcall_write_char_(out, '_');
-    tcall_write_unquote(out);
+    tcall_write_bytes(out, legal, i ? i : 1);
 }
 
 /* Does a provider take this id? Few say what they take. */
@@ -22120,16 +22138,16 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* ---- items ---- */
 
-/* How a format writes an item: JSON with ' for quotes and with holes.
+/* How a format writes an item: ready bytes with holes.
  *
  *   %i  its id         %m  the same, empty if it was made up here
  *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same as a string
+ *   %t  its text       %q  the same within a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type, both without quotes
+ *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between < and > is left out where the hole in it is empty. */
+ * What stands between %<s and %> is left out where %s is empty. */
 enum {
     TCALL_FORM_CALL_,
     TCALL_FORM_RESULT_,
@@ -22190,19 +22208,6 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
     }
 }
 
-/* Writes the text of a result, for formats that have no flag for an error. An
- * object says itself that something failed. */
-static void tcall_write_result_text_(tcall_writer *out,
-                                     const tcall_item *result)
-{
-    tcall_str text = result->text;
-    tcall_write_quote(out);
-    if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(out, "Error: ");
-    tcall_write_bytes(out, text.ptr, text.len);
-    tcall_write_unquote(out);
-}
-
 /* Writes up to 48 bytes in base64 (RFC 4648). */
 static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
                                      size_t len)
@@ -22238,34 +22243,47 @@ static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
     }
 }
 
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
+/* Writes what belongs into a hole. The text of a result says that it failed,
+ * for formats that have no flag for it; an object says so itself. */
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r')
-        tcall_write_result_text_(out, item);
-    else if (hole == 'b')
+    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+        tcall_write_inside_(out, tcall_str_of("Error: "));
+    if (hole == 'b')
         tcall_write_base64_(out, value);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
     else
-        tcall_write_str(out, value);
+        tcall_write_inside_(out, value);
 }
 
 /* Writes a form. Without an item it has no holes. */
 TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
                                      const tcall_item *item)
 {
+    const char *hole;
     tcall_write_comma_(out);
-    for (; *form; form++)
-        if (*form == '%')
-            tcall_write_hole_(out, *++form, item);
-        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
-            form = strchr(form, '>');
-        else if (*form != '<' && *form != '>')
-            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+    while ((hole = strchr(form, '%')) != NULL) {
+        tcall_write_bytes(out, form, (size_t)(hole - form));
+        form = hole + 2;
+        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
+            form = strstr(form, "%>") + 2;
+        else if (hole[1] != '<' && hole[1] != '>')
+            tcall_write_hole_(out, hole[1], item);
+    }
+    tcall_write_text(out, form);
 }
 
 /* Writes a form with a text of ours in place of the name. */
@@ -22316,19 +22334,58 @@ typedef struct tcall_history_ {
     const tcall_chat *chat;
     size_t answer; /* where the answer at hand begins */
     size_t at;     /* the place in it */
+    size_t item;   /* where the item of the user begins that was given last */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
     uint8_t pass;
+    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
+    bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
-TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
-                                               const tcall_chat *chat)
+/* Begins the items of a request. One that is only counted begins where the user
+ * began to speak when it was counted last: then *state is what was then. */
+static void tcall_history_begin_(tcall_history_ *history,
+                                 const tcall_provider *to,
+                                 const tcall_chat_request *request,
+                                 tcall_writer *out, uint8_t *state)
 {
-    tcall_history_ history;
-    memset(&history, 0, sizeof history);
-    history.to = to;
-    history.chat = chat;
-    return history;
+    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
+    memset(history, 0, sizeof *history);
+    history->to = to;
+    history->chat = request->chat;
+    history->counted = counted;
+    history->begun = out->len;
+    if (!counted || !counted->at || counted->to != to)
+        return;
+    history->at = history->answer = counted->at;
+    out->len += counted->len;
+    out->last = counted->last;
+    *state = counted->state;
+}
+
+/* Does the user begin to speak with this item? */
+static bool tcall_history_turns_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const bool before = history->user;
+    history->user = tcall_item_opens_(item);
+    return history->user && !before && history->item;
+}
+
+/* Remembers how much was written before the user began to speak. */
+static void tcall_history_note_(const tcall_history_ *history,
+                                const tcall_writer *out, uint8_t state)
+{
+    tcall_counted_ *counted = history->counted;
+    if (!counted || out->error || out->len == history->begun)
+        return;
+    counted->to = history->to;
+    counted->at = history->item;
+    counted->len = out->len - history->begun;
+    counted->last = out->last;
+    counted->state = state;
 }
 
 /* Reasoning is a secret between the model and its provider: is this one's? */
@@ -22364,11 +22421,16 @@ static bool tcall_history_takes_(tcall_history_ *history,
 {
     const tcall_provider *to = history->to;
     const bool own = tcall_history_owns_(history, item);
+    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
-        return history->pass == TCALL_PASS_REASONING_ &&
-               (item->kind != TCALL_ITEM_REASONING || own);
+    if (item->kind == TCALL_ITEM_TEXT && !ordered)
+        history->passes |= 1u << TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->passes |= 1u << TCALL_PASS_RESULTS_ |
+                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
+    if (ordered && history->pass < TCALL_PASS_RESULTS_)
+        return item->kind != TCALL_ITEM_REASONING || own;
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
@@ -22400,14 +22462,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->at > history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+        if (history->passes >> (history->pass + 1)) {
+            do
+                history->pass++;
+            while (!(history->passes >> history->pass & 1));
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
+        history->passes = 0;
+        history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
             tcall_image_gone_(item);
@@ -22429,11 +22494,16 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_item item;
-    while (tcall_history_next_(&history, out, &item))
+    uint8_t state = 0;
+    tcall_history_begin_(&history, provider, request, out, &state);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, state);
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+    }
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
@@ -22444,16 +22514,19 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       const tcall_chat_request *request,
                                       const char *forms, const char *roles)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
+    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = 1 + tcall_item_is_users_(&item) +
-               (alone && item.kind == TCALL_ITEM_RESULT);
+        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+                         (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
@@ -22484,26 +22557,24 @@ typedef struct tcall_message_ {
     bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
+/* Begins the text of a message. */
 static void tcall_message_text_(tcall_message_ *message)
 {
-    if (message->parts)
-        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
-    else
-        tcall_write_key(message->out, "content");
-    tcall_write_quote(message->out);
+    tcall_write_form_(message->out,
+                      message->parts ? "{\"type\":\"text\",\"text\":\""
+                                     : "\"content\":\"",
+                      NULL);
 }
 
 static void tcall_message_text_end_(tcall_message_ *message)
 {
-    tcall_write_unquote(message->out);
-    if (message->parts)
-        tcall_write_text(message->out, "}]");
+    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
 }
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
     if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
         message->written = TCALL_MESSAGE_OPEN_;
         message->parts = false;
     }
@@ -22513,7 +22584,7 @@ static void tcall_message_to_(tcall_message_ *message, uint8_t to)
     }
     if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
         message->written = TCALL_MESSAGE_CALLS_;
     }
 }
@@ -22556,9 +22627,10 @@ static void tcall_message_reasoning_(tcall_message_ *message,
         tcall_write_str(out, reasoning->text);
     } else {
         if (!message->parts)
-            tcall_write_form_(out, "'content':[", NULL);
+            tcall_write_form_(out, "\"content\":[", NULL);
         tcall_write_form_(
-            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            out,
+            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
         message->parts = true;
     }
@@ -22571,7 +22643,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(out, item->text.ptr, item->text.len);
+        tcall_write_inside_(out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
@@ -22591,7 +22663,7 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 /* What the model says where it has to stand between a result and the user, as
  * after a limit or before an image that a tool shows. */
 static const char tcall_no_answer_[] =
-    "{'role':'assistant','content':'(I have not answered yet.)'}";
+    "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
@@ -22601,19 +22673,25 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          const char *forms,
                                          const tcall_server_ *server)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
-    bool after_result = false;
-    tcall_write_form_(out, "'messages':[", NULL);
+    uint8_t after_result = false;
+    tcall_write_form_(out, "\"messages\":[", NULL);
     if (request->system && *request->system)
-        tcall_write_named_(out, "{'role':'system','content':%n}",
+        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
                            request->system);
+    tcall_history_begin_(&history, provider, request, out, &after_result);
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
         if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
             tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) &&
+            message.written != TCALL_MESSAGE_SHOWN_) {
+            tcall_message_end_(&message);
+            tcall_history_note_(&history, out, after_result);
+        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -22769,7 +22847,7 @@ TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
-    "'tools':[\0{'type':'function','function':{\0parameters\0}}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */
@@ -23774,6 +23852,8 @@ static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
         reader->element += by;
     if (reader->raw >= first && reader->raw <= last)
         reader->raw += by;
+    if (reader->echoed >= first && reader->echoed <= last)
+        reader->echoed += by;
     if (reader->text_at >= first && reader->text_at <= last)
         reader->text_at += by;
 }
@@ -23920,22 +24000,6 @@ typedef enum tcall_match_ {
 
 /* ---- reasoning ---- */
 
-#ifdef TOOLCALL_NO_REASONING
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    (void)reader;
-    return TCALL_REASONING_NONE;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    (void)head;
-    return false;
-}
-
-#else
-
 static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
@@ -23945,8 +24009,6 @@ static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
-
-#endif /* TOOLCALL_NO_REASONING */
 
 /* May it be left out? Then it makes way for text, too. */
 static bool tcall_reasoning_is_free_(const tcall_reader *reader)
@@ -24137,15 +24199,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ---- STREAM ---- */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24306,7 +24364,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = false;
+    reader->growing = reader->echoes = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -24330,10 +24388,74 @@ static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->whole ||
+        (reader->open ? tcall_reader_next_(reader, reader->element)
+                      : reader->unmerged) != reader->chat->block->low ||
+        (reader->open && reader->element != reader->unmerged))
+        return;
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->index && known->index != reader->index))
+            continue;
+        reader->echoed = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        return;
+    }
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->unmerged < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
     reader->growing = false;
@@ -24444,6 +24566,8 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
     if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
@@ -24521,23 +24645,36 @@ static void tcall_reader_show_(const tcall_reader *reader)
         reader->call(reader->user, &item);
 }
 
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->whole &&
+                   tcall_reader_head_(reader, reader->unmerged)->kind !=
+                       TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->unmerged;
+}
+
 /* Merges a call or reasoning, or keeps it as a new item. Returns true if it
  * stays. An element that is void but has a number is kept as well: what comes
  * with that number later is of it. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
+    size_t at;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
+    at = tcall_reader_owner_(reader);
+    if (reader->echoes && at != reader->echoed) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+        head = tcall_reader_head_(reader, reader->unmerged);
+    }
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -24726,7 +24863,7 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
             tcall_reader_open_(reader, 0);
         return;
     }
@@ -24820,6 +24957,10 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
     if (kind != TCALL_ITEM_CALL && reader->in_element &&
         reader->answer.error != TCALL_E_MEMORY)
@@ -24929,6 +25070,10 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
         reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
@@ -25157,15 +25302,6 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
@@ -25179,10 +25315,11 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
         reader->unmerged > reader->start || reader->answer.text_cut;
     reader->member = reader->provider->answer;
     reader->levels = reader->word_len = 0;
+    reader->echoes = false;
     reader->kept = NULL;
     tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
     reader->syntax.halves = true;
-    reader->syntax.lines = tcall_reader_in_lines_(reader);
+    reader->syntax.lines = reader->sse;
     tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
@@ -25270,13 +25407,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25299,7 +25435,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25307,12 +25443,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -25673,16 +25808,17 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'image_url','image_url':"
-             "{'url':'data:%y;base64,%b'}}",
-             "",
-             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
-             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-             "{'type':'text','text':%t}")
+TCALL_FORMS_(
+    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:%y;base64,%b\"}}",
+    "",
+    "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
+    "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -25698,12 +25834,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
-            "'tool_choice':{'type':'function','function':{'name':%n}}");
+            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -25820,21 +25957,22 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
 TCALL_FORMS_(
-    tcall_anthropic_forms_, "{'type':'text','text':%t}",
-    "{'type':'image','source':{'type':'base64','media_type':'%y',"
-    "'data':'%b'}}",
-    "{'type':'text','text':%t}",
-    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
-    "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}", "", "")
+    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
+    "\"data\":\"%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"tool_use\",\"id\":\"%i\",\"name\":\"%n\",\"input\":%a}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
+    "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
-static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
-                                             "{'role':'user','content':[";
+static const char tcall_anthropic_roles_[] =
+    "{\"role\":\"assistant\",\"content\":[\0"
+    "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
-    "'tools':[\0{\0input_schema\0}\0]\0";
+    "\"tools\":[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -25842,10 +25980,11 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char forms[] = "'tool_choice':{'type':'auto'\0"
-                                "'tool_choice':{'type':'none'\0"
-                                "'tool_choice':{'type':'any'\0"
-                                "'tool_choice':{'type':'tool','name':%n";
+    static const char forms[] =
+        "\"tool_choice\":{\"type\":\"auto\"\0"
+        "\"tool_choice\":{\"type\":\"none\"\0"
+        "\"tool_choice\":{\"type\":\"any\"\0"
+        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
@@ -25870,9 +26009,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                             request->max_tokens > 0 ? request->max_tokens
                                                     : 8192);
     if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
+        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
+                          NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_form_(out, "\"messages\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
@@ -25957,12 +26097,13 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':'','images':['%b']}", "",
-             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "", "", "", "")
+TCALL_FORMS_(
+    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -25975,7 +26116,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_form_(out, "\"options\":{", NULL);
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
@@ -26123,19 +26264,20 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-             "'image_url':'data:%y;base64,%b'}]}",
-             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
-             "%j", "", "")
+TCALL_FORMS_(
+    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
+    "\"image_url\":\"data:%y;base64,%b\"}]}",
+    "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
+    "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26146,19 +26288,20 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request,
-                            "'tool_choice':{'type':'function','name':%n}");
+        tcall_write_choice_(
+            provider, out, request,
+            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
         !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
@@ -26286,31 +26429,32 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
 TCALL_FORMS_(
-    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
-    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
-    "<,'thoughtSignature':%s>}",
-    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
-    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
+    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
+    "%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
+    "")
 
-static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
-                                          "{'role':'user','parts':[";
+static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+                                          "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
-    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
+    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     static const char forms[] =
         "\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}";
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+        "\"allowedFunctionNames\":[\"%n\"]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
         tcall_write_named_(out, tcall_nth_(forms, request->choice),
                            request->choice_name);
@@ -26323,18 +26467,19 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_form_(out, "\"contents\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
-        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
-                           request->system);
+        tcall_write_named_(
+            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
+            request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_form_(out, "\"generationConfig\":{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
@@ -26473,21 +26618,22 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(tcall_interactions_forms_,
-             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-             "'data':'%b'}]}",
-             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-             "'is_error':true}",
-             "{'type':'thought'<,'signature':%s>"
-             "<,'summary':[{'type':'text','text':%t}]>}",
-             "", "", "")
+TCALL_FORMS_(
+    tcall_interactions_forms_,
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
+    "\"data\":\"%b\"}]}",
+    "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"function_call\",\"id\":\"%i\",\"name\":\"%n\",\"arguments\":%a}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\"}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\","
+    "\"is_error\":true}",
+    "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
+    "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
+    "", "", "")
 
 static const char tcall_interactions_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
@@ -26496,14 +26642,14 @@ static void tcall_interactions_config_(tcall_writer *out,
 {
     static const char choices[] =
         "\0"
-        "'tool_choice':'none'\0"
-        "'tool_choice':'any'\0"
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
+        "\"tool_choice\":\"none\"\0"
+        "\"tool_choice\":\"any\"\0"
+        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
-    tcall_write_form_(out, "'generation_config':{", NULL);
+    tcall_write_form_(out, "\"generation_config\":{", NULL);
     if (chosen)
         tcall_write_named_(out, tcall_nth_(choices, request->choice),
                            request->choice_name);
@@ -26521,7 +26667,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
@@ -26694,7 +26840,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_form_(out, "'reasoning_details':[", NULL);
+    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -26851,16 +26997,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -27620,6 +27756,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -27645,6 +27782,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -27839,8 +27977,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -27880,6 +28020,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -28983,6 +29124,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
+    agent->chat.counted.at = 0;
     agent->answer_at = 0;
     agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {

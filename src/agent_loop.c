@@ -136,6 +136,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -161,6 +162,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -355,8 +357,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -396,6 +400,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;

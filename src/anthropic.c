@@ -86,21 +86,22 @@ TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
 TCALL_FORMS_(
-    tcall_anthropic_forms_, "{'type':'text','text':%t}",
-    "{'type':'image','source':{'type':'base64','media_type':'%y',"
-    "'data':'%b'}}",
-    "{'type':'text','text':%t}",
-    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
-    "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}", "", "")
+    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
+    "\"data\":\"%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"tool_use\",\"id\":\"%i\",\"name\":\"%n\",\"input\":%a}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
+    "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
-static const char tcall_anthropic_roles_[] = "{'role':'assistant','content':[\0"
-                                             "{'role':'user','content':[";
+static const char tcall_anthropic_roles_[] =
+    "{\"role\":\"assistant\",\"content\":[\0"
+    "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
-    "'tools':[\0{\0input_schema\0}\0]\0";
+    "\"tools\":[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -108,10 +109,11 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char forms[] = "'tool_choice':{'type':'auto'\0"
-                                "'tool_choice':{'type':'none'\0"
-                                "'tool_choice':{'type':'any'\0"
-                                "'tool_choice':{'type':'tool','name':%n";
+    static const char forms[] =
+        "\"tool_choice\":{\"type\":\"auto\"\0"
+        "\"tool_choice\":{\"type\":\"none\"\0"
+        "\"tool_choice\":{\"type\":\"any\"\0"
+        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
@@ -136,9 +138,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                             request->max_tokens > 0 ? request->max_tokens
                                                     : 8192);
     if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
+        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
+                          NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "'messages':[", NULL);
+    tcall_write_form_(out, "\"messages\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");

@@ -103,31 +103,32 @@ static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
 TCALL_FORMS_(
-    tcall_gemini_forms_, "{'text':%t<,'thoughtSignature':%s>}",
-    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
-    "<,'thoughtSignature':%s>}",
-    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
-    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}", "", "", "")
+    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
+    "%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
+    "")
 
-static const char tcall_gemini_roles_[] = "{'role':'model','parts':[\0"
-                                          "{'role':'user','parts':[";
+static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+                                          "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
-    "'tools':[{'functionDeclarations':[\0{\0parametersJsonSchema\0}\0]}]\0";
+    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
     static const char forms[] =
         "\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}\0"
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}";
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+        "\"allowedFunctionNames\":[\"%n\"]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
         tcall_write_named_(out, tcall_nth_(forms, request->choice),
                            request->choice_name);
@@ -140,18 +141,19 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_form_(out, "'contents':[", NULL);
+    tcall_write_form_(out, "\"contents\":[", NULL);
     tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
-        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
-                           request->system);
+        tcall_write_named_(
+            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
+            request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_form_(out, "\"generationConfig\":{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }

@@ -109,21 +109,22 @@ TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-TCALL_FORMS_(tcall_interactions_forms_,
-             "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-             "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-             "'data':'%b'}]}",
-             "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-             "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-             "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-             "'is_error':true}",
-             "{'type':'thought'<,'signature':%s>"
-             "<,'summary':[{'type':'text','text':%t}]>}",
-             "", "", "")
+TCALL_FORMS_(
+    tcall_interactions_forms_,
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
+    "\"data\":\"%b\"}]}",
+    "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"function_call\",\"id\":\"%i\",\"name\":\"%n\",\"arguments\":%a}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\"}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\","
+    "\"is_error\":true}",
+    "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
+    "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
+    "", "", "")
 
 static const char tcall_interactions_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
@@ -132,14 +133,14 @@ static void tcall_interactions_config_(tcall_writer *out,
 {
     static const char choices[] =
         "\0"
-        "'tool_choice':'none'\0"
-        "'tool_choice':'any'\0"
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}";
+        "\"tool_choice\":\"none\"\0"
+        "\"tool_choice\":\"any\"\0"
+        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
-    tcall_write_form_(out, "'generation_config':{", NULL);
+    tcall_write_form_(out, "\"generation_config\":{", NULL);
     if (chosen)
         tcall_write_named_(out, tcall_nth_(choices, request->choice),
                            request->choice_name);
@@ -157,7 +158,7 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =

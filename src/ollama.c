@@ -54,12 +54,13 @@ TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-TCALL_FORMS_(tcall_ollama_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':'','images':['%b']}", "",
-             "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-             "", "", "", "")
+TCALL_FORMS_(
+    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -72,7 +73,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_form_(out, "\"options\":{", NULL);
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");

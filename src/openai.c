@@ -125,16 +125,17 @@ static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-TCALL_FORMS_(tcall_openai_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'image_url','image_url':"
-             "{'url':'data:%y;base64,%b'}}",
-             "",
-             "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-             "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}",
-             "{'role':'tool','tool_call_id':%i,'content':%r}", "", "",
-             "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-             "{'type':'text','text':%t}")
+TCALL_FORMS_(
+    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:%y;base64,%b\"}}",
+    "",
+    "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
+    "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -150,12 +151,13 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
-            "'tool_choice':{'type':'function','function':{'name':%n}}");
+            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }

@@ -53,6 +53,9 @@ typedef struct tcall_chat_request {
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;

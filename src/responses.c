@@ -117,19 +117,20 @@ TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-TCALL_FORMS_(tcall_responses_forms_, "{'role':'user','content':%t}",
-             "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-             "'image_url':'data:%y;base64,%b'}]}",
-             "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-             "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}",
-             "{'type':'function_call_output','call_id':%i,'output':%r}", "%j",
-             "%j", "", "")
+TCALL_FORMS_(
+    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
+    "\"image_url\":\"data:%y;base64,%b\"}]}",
+    "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
+    "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
-    "'tools':[\0{'type':'function'\0parameters\0}\0]\0+";
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -140,19 +141,20 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
+    tcall_write_form_(out, "\"input\":[", NULL);
     tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request,
-                            "'tool_choice':{'type':'function','name':%n}");
+        tcall_write_choice_(
+            provider, out, request,
+            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
         !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);

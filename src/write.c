@@ -106,19 +106,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);

@@ -1,4 +1,4 @@
-/* Needs: AGENT, REASONING. */
+/* Needs: AGENT. */
 /* A transport that pauses gets the same request as one that blocks, byte for
  * byte, wherever it pauses: the request is taken up again in the middle. */
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* Needs: AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Answers that did not end by themselves: a turn that gets one ends with a code
  * that says so, and keeps the words that came. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Images that the user shows and that tools attach, in each format; those whose
  * memory is used again, and those of a conversation that was saved. */
 #include "canned.h"

@@ -1,4 +1,4 @@
-/* Needs: STRICT, REASONING. */
+/* Needs: STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Another provider, model or path between turns: the conversation goes on. */
 #include "canned.h"
 #include "check.h"
