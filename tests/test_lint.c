@@ -1,4 +1,3 @@
-/* Needs: REPORT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"
