@@ -113,7 +113,7 @@ test:
 	@tests/run tests/conformance.py tests/shapes_real.py tests/examples.py tests/shapes_agree.py \
 	    tests/readme tests/fuzz.py tests/shape_errors tests/contracts.py tests/standin.py \
 	    tests/terminal.py tests/dialogues.py tests/trace_page.py tests/lint.py tests/pick.py \
-	    tests/turns.py tests/shapes.py tests/suggestions.py tests/sentences.py $(tests)
+	    tests/turns.py tests/shapes.py tests/nodes.py tests/suggestions.py tests/sentences.py $(tests)
 
 test-peers: $(main) $(BUILD)/probe
 	@tests/need python3 python3-yaml openssl nodejs nginx-light || true
@@ -230,7 +230,7 @@ $(BUILD)/agent: $(agent_parts)
 EDIT = $(shell tests/need libedit-dev >&2 && echo $(1))
 $(BUILD)/examples/agent/typing.o: CPPFLAGS += $(call EDIT,-DTYPING_LIBEDIT)
 $(BUILD)/agent: LDLIBS += $(call EDIT,-ledit)
-$(BUILD)/shapes: tools/shapes.c
+$(BUILD)/shapes: tools/shapes.c tools/nodes.h
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes
 	$(BUILD)/shapes $(SHAPES) -o $@ $< || { rm -f $@; exit 1; }

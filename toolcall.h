@@ -26,14 +26,15 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
@@ -52,19 +53,12 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_PICK        ranking tools by the request
- *     NO_SYNONYMS    English words that mean the same, for ranking
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -292,9 +286,9 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
  * "ok". */
 TCALL_API const char *tcall_error_code(int error);
 /* Returns its sentence: "the JSON text ends too early: send all of it", static
- * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
- * _NO_AGENT leave out those of what only hooks and the loop report,
- * TOOLCALL_NO_SENTENCES all of them. */
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_AGENT leaves
+ * out those of what only the loop reports, TOOLCALL_NO_SENTENCES all of them.
+ */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */
@@ -419,7 +413,21 @@ TCALL_API void tcall_block_init(tcall_block *block, void *base, size_t size);
  * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
  * What the user does not ask for is recognised all the same, and told to
  * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
  */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
 
 typedef struct tcall_syntax_ tcall_syntax_;
 
@@ -467,11 +475,16 @@ struct tcall_syntax_ {
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
     bool wide;     /* the string at hand has characters of several bytes */
-    bool lines;    /* a line feed between tokens halts */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    bool odd;      /* something passed that not every reader takes: half a
+                    * character, a number with an exponent or of 300 digits; who
+                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
+    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
     const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins: where */
+                          * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };
 
@@ -1250,123 +1263,6 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
- * >>scan: push recogniser of JSON
- *
- * A state machine that is fed bytes in any pieces and keeps nothing of them:
- * one bit per open level, no recursion. It accepts exactly RFC 8259: UTF-8 is
- * checked, surrogates must be paired, nesting is limited. Given a path filter
- * it reports the values at the wanted paths as they pass, strings decoded.
- */
-
-/* One row of a path filter, which is a tree written in preorder: each row
- * names its depth. The root has depth 0 and is not written. */
-typedef struct tcall_path {
-    uint8_t depth;
-    uint8_t field; /* given to the callback; 0: only leads to other rows */
-    uint8_t flags; /* TCALL_PATH_... */
-    uint8_t len;   /* of its key */
-} tcall_path;
-
-/* A path filter: its rows, the last with depth 0, and their keys, one after
- * the other. */
-typedef struct tcall_paths {
-    const tcall_path *rows;
-    const char *keys;
-} tcall_paths;
-
-/* Defines a path filter from a list of X(depth, field, flags, key). The key
- * "*" is any element of an array, "0" the first one:
- *
- * #define ROWS(X)          \
- *     X(1, 0, 0, "choices") \
- *     X(2, 0, 0, "*")       \
- *     X(3, FINISH, 0, "finish_reason")
- *
- * TCALL_PATHS(paths, ROWS)
- */
-#define TCALL_PATHS(name, LIST)                                             \
-    static const tcall_path name##_rows[] = {LIST(TCALL_ROW_){0, 0, 0, 0}}; \
-    static const char name##_keys[] = LIST(TCALL_ROW_KEY_);                 \
-    static const tcall_paths name = {name##_rows, name##_keys};
-#define TCALL_ROW_(depth, field, flags, key) \
-    {depth, field, flags, sizeof key - 1},
-#define TCALL_ROW_KEY_(depth, field, flags, key) key
-
-/* Flags of a tcall_path. */
-enum {
-    TCALL_PATH_ALIAS_NEXT = 1, /* its inside is that of the next row, of the
-                                  same depth, and is not written twice */
-    TCALL_PATH_RAW = 2,  /* an object or array is reported as its JSON text,
-                            also when there are rows for its inside */
-    TCALL_PATH_LAST = 4, /* no other row of this depth follows: saves time */
-    TCALL_PATH_ROOT = 8  /* its inside is that of the root */
-};
-
-/* What a tcall_scan_fn is told of a value. */
-typedef enum tcall_scan_event {
-    TCALL_SCAN_BEGIN, /* a value starts; bytes: its first character */
-    TCALL_SCAN_DATA,  /* decoded bytes of a string, text of anything else */
-    TCALL_SCAN_END    /* the value is complete */
-} tcall_scan_event;
-
-/* Receives one event of a wanted value. A result < 0 stops the scan with that
- * error. */
-typedef int (*tcall_scan_fn)(void *user, int field, tcall_scan_event event,
-                             tcall_str bytes);
-
-/* Levels of a path filter. */
-#define TCALL_SCAN_LEVELS_ 9
-/* Bytes of a string that are collected: longer keys match nothing. */
-#define TCALL_SCAN_PIECE_ 64
-
-/* The state of a scanner. */
-typedef struct tcall_scan {
-    int error;  /* the error it stopped with, or TCALL_OK */
-    size_t pos; /* bytes consumed; after an error the offset of the error */
-
-    /* private */
-    uint8_t state, number, hex_left;
-    uint8_t string_mode; /* TCALL_STRING_... */
-    uint8_t row;         /* of the value at hand, or TCALL_SCAN_NONE_ */
-    uint8_t at;          /* row of the container that is open */
-    bool object;         /* it is an object */
-    uint8_t piece_len;
-    const tcall_path *rows;
-    const char *keys;
-    tcall_scan_fn on;
-    void *user;
-    const char *lit; /* what is left of true, false, null */
-    uint16_t depth;
-    uint16_t raw_depth; /* depth + 1 of the value that is reported raw */
-    uint16_t hex;       /* \u escape so far */
-    uint16_t high;      /* high surrogate that waits for its low one */
-    bool wide;  /* a number passed that a double may not hold, as far as its
-                   length and exponent say: looked at by who cares */
-    bool lone;  /* a surrogate needs no other one: it becomes U+FFFD */
-    bool split; /* the low one may come with the next string of the row */
-    uint8_t half_row; /* a string of this row ended so, */
-    uint16_t half;    /* with this high surrogate; 0: none */
-    tcall_utf_ utf;
-    uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* 1: object, 0: array */
-    uint8_t node[TCALL_SCAN_LEVELS_];           /* row of each open level */
-    uint16_t below[TCALL_SCAN_LEVELS_]; /* where the keys inside it begin */
-    uint16_t behind;                    /* after the key that matched last */
-    uint8_t index[TCALL_SCAN_LEVELS_];  /* element, 255 and more: 255 */
-    char piece[TCALL_SCAN_PIECE_]; /* of a key, or of a value with escapes */
-} tcall_scan;
-
-/* Prepares a scan. paths and on may be NULL: then it only recognises JSON. */
-TCALL_API void tcall_scan_init(tcall_scan *s, const tcall_paths *paths,
-                               tcall_scan_fn on, void *user);
-/* Takes the next piece of the text. Returns TCALL_OK, or the error, which
- * stays. Bytes after the one value that are not white space are
- * TCALL_E_TRAILING. */
-TCALL_API int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len);
-/* Ends the text. Returns TCALL_OK only when exactly one whole value was seen.
- */
-TCALL_API int tcall_scan_end(tcall_scan *s);
-
-/* ==========================================================================
  * >>json: values
  *
  * A value is its text: strict JSON without white space, in which each getter
@@ -1383,6 +1279,9 @@ typedef struct tcall_json {
     const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
+/* Returns TCALL_OK where text is one JSON value (RFC 8259), else what is wrong
+ * with it. It takes any names and numbers. */
+TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
@@ -1429,18 +1328,10 @@ TCALL_API double tcall_json_double(tcall_json v, double fallback);
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens
  *
- * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
- * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
- * defined, for jsmn.h too.
+ * For whoever wants the tokens of jsmn, in programs with TOOLCALL_JSMN.
  */
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
 
 /* Makes jsmn's tokens of a value, of which no string was decoded yet: the
  * offsets in them count from value.at. Returns how many there are;
@@ -1476,6 +1367,8 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(ONEOF, "oneOf", '[')                       \
     X(NOT, "not", 's')                           \
     X(IF, "if", 's')                             \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
     X(CONTAINS, "contains", 's')                 \
     X(DEPENDENT, "dependentSchemas", '{')        \
     X(PROPERTIES, "properties", '{')             \
@@ -1505,15 +1398,13 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(NEEDED, "dependentRequired", '{')          \
     /* what has no row of its own */             \
     X(TYPE, "type", '*')                         \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
     X(DEPENDENCIES, "dependencies", '{')         \
     X(EXTRA, "additionalItems", 's')             \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
     X(OLD_ID, "id", '*')                         \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -1552,34 +1443,30 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, dependentSchemas: a node and its name; one of allOf,
- * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
- * bytes. */
+/* One schema of a keyword. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* or the text, where it begins in the schema's */
+    const char *name; /* its quote in the schema's text; of one without a name
+                       * where it begins there */
     tcall_node node;
 } tcall_member;
 
-/* One of patternProperties, or the pattern of a string. */
+/* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
     uint32_t count, states;
-    tcall_node node;
 } tcall_match;
 
 /* One keyword of a schema. 8 bytes. */
 typedef struct tcall_row {
     uint8_t on;     /* TCALL_ON_... */
     uint8_t flags;  /* TCALL_ROW_... */
-    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    uint16_t count; /* of members or names; SMALL: the bound */
     union {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
-        const tcall_node *node;
-        const tcall_node *const *nodes; /* if, then, else, or NULL */
-        const tcall_member *members;
-        const tcall_match *match;
+        const tcall_member *members; /* schemas; $ref: the one it leads to */
+        const tcall_match *match;    /* pattern */
     } of;
 } tcall_row;
 
@@ -1661,7 +1548,7 @@ typedef struct tcall_machine_desc {
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
- * which the way to it can be walked out. 24 bytes on 32 bits. */
+ * which the way to it can be walked out. 20 bytes on 32 bits. */
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
@@ -1672,8 +1559,8 @@ typedef struct tcall_fault {
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
                              * that is false: the row of the parent */
-    const tcall_shape *shape;   /* that it misses, or NULL */
-    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+    const void *shape;      /* that it misses: its tcall_shape; OTHERS, REQUIRED
+                             * and DUPLICATE: its tcall_object; or NULL */
 } tcall_fault;
 
 /* What happened to a value that was coerced. */
@@ -1706,12 +1593,9 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
-    uint8_t fault_count, coercion_count;     /* 255: or more */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
@@ -1723,6 +1607,11 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
+    tcall_machine_desc is;
+
+    /* public again */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is
@@ -1760,8 +1649,7 @@ TCALL_API const tcall_rows tcall_schema_rows;
  * A text is read strictly, up to what is no JSON: what has only one meaning is
  * rewritten on its way into the machine. Tolerance is lexical, never
  * structural: nothing is closed, added or left out, and a text that ends too
- * early is TCALL_E_TRUNCATED. With TOOLCALL_NO_LENIENT only strict JSON is
- * accepted.
+ * early is TCALL_E_TRUNCATED.
  */
 
 /* What is rewritten. X(name, text): */
@@ -1956,15 +1844,8 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
  * are characters there: a text of other letters than ASCII may be refused for
@@ -1975,7 +1856,8 @@ typedef struct tcall_masked_ {
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -1984,14 +1866,16 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
  * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
-/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". A name or word that came is
- * escaped as in JSON: it has no end of a line. The first `from` steps of the
- * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
- * keyword: "/days: maximum". */
-TCALL_API int tcall_write_misfit(tcall_writer *writer,
-                                 const tcall_misfit *misfit,
-                                 const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>pattern: regular expressions
@@ -2150,6 +2034,14 @@ TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
  */
 TCALL_API int tcall_write_coercions(tcall_writer *w,
                                     const tcall_machine *machine);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2197,12 +2089,22 @@ typedef struct tcall_item {
     bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
+/* Private: how much of a conversation a request was counted to have, up to a
+ * place where the user began to speak. What comes before does not change. */
+typedef struct tcall_counted_ {
+    const struct tcall_provider *to;
+    size_t at, len; /* bytes of the items, and of the request; 0: none */
+    char last;      /* the last of these bytes */
+    uint8_t state;  /* of who writes them */
+} tcall_counted_;
+
 /* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
     bool edited;   /* something is gone that was sent: an image */
+    tcall_counted_ counted;
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part
@@ -2229,6 +2131,7 @@ TCALL_API bool tcall_chat_next(const tcall_chat *chat, size_t *at,
  * the row is zero, and zero is always the careful choice.
  */
 
+typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
 
@@ -2353,6 +2256,17 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
+typedef struct tcall_schema_text {
+    const char *text;                          /* ends with NUL */
+    const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
+} tcall_schema_text;
+
 /* One row of a table of tools; what it points to stays the caller's, unchanged
  * as long as the registry. */
 typedef struct tcall_tool {
@@ -2360,10 +2274,10 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    const char *parameters;  /* JSON Schema text of the arguments, an object */
-    const char *output;      /* JSON Schema text of the result; default: any */
-    const char *provider_schema; /* sent in place of parameters; the check
-                                    stays with parameters */
+    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text output;          /* of the result; default: any */
+    tcall_schema_text provider_schema; /* sent in place of parameters; the
+                                        * check stays with parameters */
     tcall_run run;
     /* Says what the arguments are in place of parameters: the schema is written
      * from it, and cx->bound is its struct. */
@@ -2394,21 +2308,37 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
-    {                                                                      \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
-            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
-            false, false, false, false, 0, 0, 0, NULL                      \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
-/* The parameters of a tool that takes no arguments. */
-#define TCALL_NO_PARAMETERS                   \
-    "{\"type\":\"object\",\"properties\":{}," \
-    "\"additionalProperties\":false}"
-/* Raw JSON in C source, without backslashes. */
-#define TCALL_JSON(...) #__VA_ARGS__
+/* The schemas of a row: raw JSON in C source, without backslashes; a text that
+ * stands elsewhere; that of a tool that takes no arguments. */
+#define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+#define TCALL_NO_PARAMETERS                                     \
+    TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
+                      "\"additionalProperties\":false}")
+/* Raw JSON in C source as a text. */
+#define TCALL_TEXT(...) #__VA_ARGS__
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
@@ -2476,6 +2406,25 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
+/* Who calls hooks: &tcall_stages. */
+typedef struct tcall_stages_ {
+    /* private */
+    int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
+    int (*pass)(tcall_ctx *cx, int last);
+    int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
+    int (*around)(tcall_ctx *cx);
+} tcall_stages_;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -2489,8 +2438,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2507,6 +2457,8 @@ typedef struct tcall_desc {
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
     const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
+    const tcall_stages_ *stages; /* &tcall_stages, where there are hooks of the
+                                  * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
@@ -2526,7 +2478,7 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-typedef struct tcall {
+struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
@@ -2534,7 +2486,7 @@ typedef struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const struct tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
@@ -2544,9 +2496,10 @@ typedef struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
-} tcall;
+};
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each
@@ -2609,6 +2562,39 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 #endif
 
 /* ==========================================================================
+ * >>schemas: what reads the schema text of a row
+ *
+ * Text of a schema is compiled, checked by rows, and said in sentences of its
+ * own. Rows reach all of that through the reader they name, so that a program
+ * whose tools have shapes carries none of it.
+ */
+
+struct tcall_judged_;
+struct tcall_said_fault_;
+
+/* Private: what is asked of a text. */
+struct tcall_schema_reader_ {
+    /* At the start: compiles into the free part of the block, and reports what
+     * is wrong with the text. */
+    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+                 tcall_schema_text source);
+    /* Of a call: compiles to the end of the memory. */
+    int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
+                   size_t size);
+    const tcall_rows *rows;
+    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    /* Writes a value that the schema may allow. */
+    void (*example)(tcall_writer *out, const char *text, int depth);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Reads JSON Schema: see >>compile. Programs name it, and need no more. */
+TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
+/* The same for nodes that were made before: the compiler is left out. */
+TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
+#endif
+
+/* ==========================================================================
  * >>registry: how a table of tools becomes one that can be called
  *
  * See >>tools.
@@ -2617,18 +2603,14 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
 /* ==========================================================================
  * >>synonyms: words that mean much the same
  *
- * English words of devices, offices and the web, for tcall_pick_opts.synonyms,
- * of which they are the default. TOOLCALL_NO_SYNONYMS leaves them out.
+ * English words of devices, offices, sums and the web, 8 KB of them, for
+ * tcall_pick_opts.synonyms. Only a program that names them carries them.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Texts, the last followed by NULL, of lines: the words of a line mean much the
  * same. They are in small letters and separated by spaces. */
 #ifndef TOOLCALL_STATIC
 extern const char *const tcall_synonyms[];
-#endif
-
 #endif
 
 /* ==========================================================================
@@ -2652,7 +2634,8 @@ typedef struct tcall_pick_opts {
                             requests change little; default: best first */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts as those of tcall_synonyms, which are the default. */
+    /* Texts as those of tcall_synonyms, which a program has by naming them:
+       colloquial inputs need them; default: none. */
     const char *const *synonyms;
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
@@ -2678,8 +2661,6 @@ typedef struct tcall_pick_report {
     int count;
 } tcall_pick_report;
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
@@ -2687,7 +2668,8 @@ typedef struct tcall_pick_report {
  * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 45 different words of it count.
+ * not UTF-8 separate words. At most 40 different words of it count; numbers are
+ * values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -2707,8 +2689,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
  * error of the writer, or an error as tcall_pick does. */
 TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
                                 const tcall_pick_report *report);
-
-#endif
 
 /* -- For authors of scorers -- */
 
@@ -2808,38 +2788,38 @@ struct tcall_ctx {
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; missing: nothing was.
-     * What masks them in a text, so that only who injects links it. */
-    tcall_json injected;
+    /* private: the arguments with what was injected; NULL: nothing was. What
+     * masks them in a text, so that only who injects links it. */
+    const char *injected;
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
-    const tcall_order_ *order; /* of the hooks of this call */
-    uint16_t next_hook;        /* of the stage at hand, in the order of hooks */
-    uint16_t next_inner;       /* the same for a stage inside of an attempt */
-    uint16_t next_around;      /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;      /* hooks that are around what runs now */
+    const tcall_stages_ *hooks; /* calls them; NULL: nobody */
+    uint16_t next_hook;         /* of the stage at hand, in their order */
+    uint16_t next_inner;        /* the same for a stage inside of an attempt */
+    uint16_t next_around;       /* the same for AROUND_EXECUTE */
+    uint8_t around_depth;       /* hooks that are around what runs now */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
-    uint8_t run_step; /* where the attempt is */
-    bool tool_ran;    /* it was called at least once, for whatever came */
-    bool tool_did;    /* it has ended well, whatever came after it */
-    bool gave_up;     /* hooks at ON_GIVE_UP are due, or were */
-    bool settled;     /* the result is complete */
-    int last_attempt; /* how the last attempt ended */
-    tcall_str output; /* in the block while a hook after the run waits: */
-    bool output_held;
-    size_t wanted; /* bytes of an output that did not fit */
+    uint8_t run_step;  /* where the attempt is */
+    bool tool_ran : 1; /* it was called at least once, for whatever came */
+    bool tool_did : 1; /* it has ended well, whatever came after it */
+    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool settled : 1;  /* the result is complete */
+    bool output_held : 1;
     /* private: approval */
-    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
-    bool at_work;                  /* it has called the program */
-    bool asks; /* a person is waited for: the last answer, of whomever */
-    bool approval_asked;  /* reported, and not decided yet */
-    bool approval_wanted; /* the tool itself wants one: tcall_approval */
-    bool ledger_used;     /* this call took the verdict of a ledger's row */
+    bool at_work : 1; /* it has called the program */
+    bool asks : 1;    /* a person is waited for: the last answer, of whomever */
+    bool approval_asked : 1;  /* reported, and not decided yet */
+    bool approval_wanted : 1; /* the tool itself wants one: tcall_approval */
+    bool ledger_used : 1;     /* this call took the verdict of a ledger's row */
     /* private: the rest */
-    bool service_missing; /* since the last look at it */
-    bool has_deadline;
+    bool service_missing : 1; /* since the last look at it */
+    bool has_deadline : 1;
+    int last_attempt; /* how the last attempt ended */
+    tcall_str output; /* in the block while a hook after the run waits */
+    size_t wanted;    /* bytes of an output that did not fit */
+    void (*end)(tcall_call *call); /* of one that is under way, else NULL */
     uint32_t deadline;
     uint32_t wait_began; /* by the agent's clock */
     uint32_t thing;      /* hash of tcall_concerns; 0: not said, 1: many */
@@ -2888,12 +2868,12 @@ struct tcall_call {
     size_t error_at; /* parse errors: offset in arguments */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;        /* checked arguments; valid until tcall_release */
-    const tcall_node *node; /* of the schema; NULL: another one checks, or
-                             * nobody */
-    tcall_fault fault[TOOLCALL_MAX_FAULTS];
-    tcall_str complaint; /* words of a foreign validator */
-    tcall_str coerced;   /* JSON text of the coercions, an array */
+    tcall_json args;          /* checked arguments; valid until tcall_release */
+    const tcall_node *node;   /* of the schema; NULL: another one checks, or
+                               * nobody */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
     /* The other attempt at the arguments, where there was a repair: what came,
      * if that was repaired, else the repair that was refused too. */
     const tcall_call *other;
@@ -2904,6 +2884,15 @@ struct tcall_call {
     bool repairing;            /* desc.repair answered TCALL_E_AGAIN */
     bool is_agents; /* an agent's that is under way: it releases it */
     size_t mark;    /* of the block, see tcall_block_release_ */
+};
+
+/* Private: see tcall_lenient. */
+struct tcall_lenience_ {
+    int (*read)(tcall_block *block, tcall_machine *machine,
+                tcall_machine_desc *desc, tcall_str text, bool strict,
+                uint32_t *fixes);
+    bool (*coerce)(tcall_machine *machine, uint8_t types);
+    int (*write)(tcall_writer *w, const tcall_machine *machine);
 };
 
 /* Takes a call (the first members set, the rest zero) through parse and
@@ -3000,91 +2989,18 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
 /* ==========================================================================
- * >>stages: hooks around the run of a tool
+ * >>invoke: from a checked call to a result
+ *
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
 
 /* Hooks around the run of one tool that may be inside each other. */
 #ifndef TOOLCALL_MAX_AROUND
 #define TOOLCALL_MAX_AROUND 8
 #endif
-
-/* -- For authors of hooks -- */
-
-#ifndef TOOLCALL_NO_HOOKS
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-#endif
-
-/* ==========================================================================
- * >>hash: fingerprints that nobody can forge without the key
- */
-
-/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
-TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
-
-/* Returns a number for a call that stays the same over a restart and that no
- * other call has: it is made of its place in the conversation, its id and that
- * of its session, the session's agent, and, for a sub-agent, of the call that
- * it works for. */
-TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
-/* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
-
-/* For tools: says that the call reads or changes one thing only, such as the
- * file with this path. A call that changes it leaves what was kept of other
- * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
- * things, reads or changes everything. */
-TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
-
-/* ==========================================================================
- * >>loops: calls that repeat others are answered, not run
- *
- * An agent breaks loops within a turn unless desc.allow_repeat is set; calls
- * without one have TCALL_LOOPS. A call that was made before with success, or
- * whose tool does more than read and has run, whatever failed after it, is
- * answered without running where nothing that ran since can have changed its
- * result (tcall_concerns), unless the tool has allow_repeat. The same call
- * three times in a row, two calls in turns, or a third call in a row of a tool
- * that was refused or denied twice, fail with TCALL_E_LOOP, and nobody is asked
- * for them.
- */
-
-#ifndef TOOLCALL_LOOP_CALLS
-#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
-#endif
-typedef struct tcall_loops {
-    /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
-    uint8_t refusals;
-    bool denied; /* whatever the arguments are */
-} tcall_loops;
-TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
-TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
-
-/* ==========================================================================
- * >>invoke: from a checked call to a result
- *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
- */
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -3117,9 +3033,51 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
 
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
 /* ==========================================================================
  * >>records: what programs and logs read of a call
+ *
+ * Fingerprints that nobody can forge without the key, and where the arguments
+ * of a call came from.
  */
+
+/* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
+TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
+/* Hashes a value, with desc.hash_key, whatever the order of members and the
+ * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
+ * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
+TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+
+/* Returns a number for a call that stays the same over a restart and that no
+ * other call has: it is made of its place in the conversation, its id and that
+ * of its session, the session's agent, and, for a sub-agent, of the call that
+ * it works for. */
+TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
+/* Returns a number for what a call would do, which is what a person sees who
+ * has to decide: its tool's definition and its arguments. 0: the call was not
+ * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
+ * moment. */
+TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+
+/* For tools: says that the call reads or changes one thing only, such as the
+ * file with this path. A call that changes it leaves what was kept of other
+ * things (TCALL_CACHE, TCALL_LOOPS). A call that says nothing, or names two
+ * things, reads or changes everything. */
+TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
@@ -3142,8 +3100,6 @@ TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -3262,14 +3218,36 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
- * has its own, it does nothing. */
+/* Calls that repeat others are answered, not run. A call that was made before
+ * with success, or whose tool does more than read and has run, whatever failed
+ * after it, is answered without running where nothing that ran since can have
+ * changed its result (tcall_concerns), unless the tool has allow_repeat. The
+ * same call three times in a row, two calls in turns, or a third call in a row
+ * of a tool that was refused or denied twice, fail with TCALL_E_LOOP, and
+ * nobody is asked for them. An agent breaks loops within a turn so, unless
+ * desc.allow_repeat is set, whatever hooks there are: in its calls this one
+ * does nothing. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-#endif
 
 /* ==========================================================================
  * >>strict: schemas as providers' strict modes want them
@@ -3279,73 +3257,15 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
  * another one. What is sent is rewritten to fit; where it cannot say what the
  * schema says, the tool is sent as it is, without strict mode. The schema
  * itself is untouched: what had to be left out is still checked when a call
- * comes. TOOLCALL_NO_STRICT leaves this chapter out; tools with strict = true
- * are refused then.
+ * comes.
  */
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
- * >>answer: what an answer says of itself
- */
-
-/* Why the model stopped. */
-typedef enum tcall_stop {
-    TCALL_STOP_UNKNOWN,
-    TCALL_STOP_END,            /* it is done */
-    TCALL_STOP_TOOL_CALLS,     /* it wants results */
-    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
-    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
-    TCALL_STOP_OTHER           /* an error, where nothing else was said */
-} tcall_stop;
-
-/* What is known of an answer besides its items. */
-typedef struct tcall_answer {
-    tcall_stop stop;
-    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
-     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
-     * of this provider; TCALL_E_MEMORY, and block->need says how much would
-     * have done; or what scanning found. */
-    int error;
-    int calls;
-    bool has_text; /* there are words of the model */
-    bool text_cut; /* the text did not fit and was cut */
-    bool pending;  /* the provider says that it is still at work */
-    bool unread;   /* it holds items of a type that is not known here */
-    /* Bytes of reasoning that did not fit. The calls are there, but their
-     * results cannot be sent back: block->need says how much would have done.
-     */
-    size_t reasoning_dropped;
-    long input_tokens;  /* -1: unknown */
-    long output_tokens; /* -1: unknown */
-    long wait_ms;       /* how long to wait; -1: unknown */
-    char stop_text[32]; /* the provider's own word, cut if longer; of an error
-                           its code or type */
-    char message[160];  /* the provider's words about its error, cut; where it
-                           is no answer at all, its beginning: "<html>..." */
-} tcall_answer;
-
-/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
- * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
- * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
- * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
- * own faults; else the answer's error. */
-TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
- * A provider is data: the paths that matter in its answers, the words it uses,
- * what distinguishes it, and a function that writes its requests. One reader
- * serves all of them.
+ * A provider is data: the members that matter in its answers, the words it
+ * uses, what distinguishes it, and a function that writes its requests. One
+ * reader serves all of them.
  */
 
 typedef enum tcall_choice {
@@ -3387,10 +3307,13 @@ typedef struct tcall_chat_request {
      * for: what is sent again then costs less. */
     bool cache_prompt;
     /* Further members of the body, the JSON text of an object; NULL: none.
-     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * {"temperature":0.2} or TCALL_TEXT({"reasoning_effort" : "none"}). Limits
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
@@ -3403,17 +3326,17 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a path of a provider's answers leads to (tcall_path.field). A call is
- * read as an element that has some of id, name, arguments and index, whole or
- * as a piece of one that came before. */
+/* What a member of a provider's answers is (tcall_wire.field). A call is read
+ * as an element that has some of id, name, arguments and index, whole or as a
+ * piece of one that came before. */
 enum {
     TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
-    TCALL_FIELD_ID,        /* the first that is not empty counts */
-    TCALL_FIELD_NAME,      /* likewise */
-    TCALL_FIELD_SIGNATURE, /* likewise */
-    TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
+    TCALL_FIELD_ID,             /* the first that is not empty counts */
+    TCALL_FIELD_NAME,           /* likewise */
+    TCALL_FIELD_SIGNATURE,      /* likewise */
+    TCALL_FIELD_ARGUMENTS,      /* a string is a piece; an object is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
     TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
@@ -3450,6 +3373,34 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
+/* A member of an object that matters in an answer. A table of an object's ends
+ * with TCALL_WIRE_END; in the order in which they mostly come they are found
+ * first. */
+typedef struct tcall_wire {
+    /* Those of the object that it is; of an array the one of its elements. */
+    const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
+    uint8_t len;   /* of the name */
+    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
+    uint8_t flags; /* TCALL_WIRE_... */
+} tcall_wire;
+
+/* Flags of a tcall_wire. */
+enum {
+    TCALL_WIRE_EACH = 1, /* members is of an array */
+    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
+                            white space */
+    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+};
+
+/* clang-format off */
+/* Makes a tcall_wire: its name a text, members a table, or NULL. */
+#define TCALL_WIRE(name, field, flags, members) \
+    {members, name, sizeof name - 1, field, flags}
+/* Ends a table of them. */
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
+/* clang-format on */
+
 /* What the type of an element, or the name of an event, means. */
 enum {
     TCALL_MEANS_UNKNOWN, /* nothing was said yet */
@@ -3468,11 +3419,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -3533,10 +3493,10 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_wire *answer; /* the members of an answer that matter */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */
@@ -3547,15 +3507,62 @@ struct tcall_provider {
 };
 
 /* ==========================================================================
- * >>reader: answers, as they arrive
+ * >>answer: answers, as they arrive
  *
  * Takes bytes of an answer in any pieces, a whole one or a stream of events,
  * and keeps the text, the calls and what reasoning has to go back.
  */
 
+/* Why the model stopped. */
+typedef enum tcall_stop {
+    TCALL_STOP_UNKNOWN,
+    TCALL_STOP_END,            /* it is done */
+    TCALL_STOP_TOOL_CALLS,     /* it wants results */
+    TCALL_STOP_LENGTH,         /* it was cut off: the last call must not run */
+    TCALL_STOP_CONTENT_FILTER, /* content was refused or filtered */
+    TCALL_STOP_OTHER           /* an error, where nothing else was said */
+} tcall_stop;
+
+/* What is known of an answer besides its items. */
+typedef struct tcall_answer {
+    tcall_stop stop;
+    /* TCALL_OK; TCALL_E_PROVIDER: it holds an error; TCALL_E_TRUNCATED;
+     * TCALL_E_PROTOCOL; TCALL_E_NO_ANSWER: it is complete, but in no format
+     * of this provider; TCALL_E_MEMORY, and block->need says how much would
+     * have done; or what scanning found. */
+    int error;
+    int calls;
+    bool has_text; /* there are words of the model */
+    bool text_cut; /* the text did not fit and was cut */
+    bool pending;  /* the provider says that it is still at work */
+    bool unread;   /* it holds items of a type that is not known here */
+    /* Bytes of reasoning that did not fit. The calls are there, but their
+     * results cannot be sent back: block->need says how much would have done.
+     */
+    size_t reasoning_dropped;
+    long input_tokens;  /* -1: unknown */
+    long output_tokens; /* -1: unknown */
+    long wait_ms;       /* how long to wait; -1: unknown */
+    char stop_text[32]; /* the provider's own word, cut if longer; of an error
+                           its code or type */
+    char message[160];  /* the provider's words about its error, cut; where it
+                           is no answer at all, its beginning: "<html>..." */
+} tcall_answer;
+
+/* Returns what is wrong with an answer, by its HTTP status (0: unknown) and by
+ * what the provider says, also within a status of 200: TCALL_E_AUTH, _DENIED
+ * (a 403 that is not about the key), _NOT_FOUND, _REQUEST, _CONTEXT, _REFUSED,
+ * _RATE, _OVERLOAD (wait_ms says for how long), _QUOTA, or _PROVIDER for its
+ * own faults; else the answer's error. */
+TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
+
+/* Containers that may lie within each other on the way to a value. */
+#define TCALL_WIRE_LEVELS_ 9
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
+    struct tcall_syntax_ syntax; /* private */
     tcall_answer answer;
     /* The family of models whose calls in text count: see >>text_calls. NULL:
      * none do. */
@@ -3567,7 +3574,6 @@ typedef struct tcall_reader {
      * providers, the latter as it came: another call may have it; text is what
      * came of the arguments, unchecked. May be NULL. */
     void (*call)(void *user, const tcall_item *piece);
-
     /* private */
     void (*text)(void *user, tcall_str piece);
     void *user;
@@ -3578,6 +3584,8 @@ typedef struct tcall_reader {
     size_t unmerged; /* the elements of the current document begin here */
     size_t element;  /* the current element, if open */
     size_t raw;      /* its text as it came, if keeping_raw */
+    size_t echoed;   /* the call whose arguments come again, if echoes */
+    size_t echo;     /* bytes of them that did */
     size_t text_max; /* bytes of text that are kept */
     size_t missing;  /* bytes that did not fit */
     size_t raw_missing;
@@ -3600,20 +3608,28 @@ typedef struct tcall_reader {
     uint8_t stop_before;
     /* of the current element */
     uint8_t index; /* counted from 1; 0: none */
-    uint8_t field; /* whose value is read */
     uint8_t type;  /* TCALL_MEANS_... */
     uint8_t flags; /* TCALL_FLAG_..._ */
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored;
+    bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
-    bool skip;
-    char word[40]; /* a short one */
+    const tcall_wire *member;
+    const tcall_wire *next; /* its object's where the next name is looked
+                             * for first */
+    int8_t part;            /* of the element that it is of; -1: none */
+    bool growing;           /* it goes to the end of the block */
+    char word[40];          /* a short one; of a name what came so far */
+    uint8_t word_len, levels;
+    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const char *kept; /* the element's text in this piece begins here */
+    /* of a character whose halves are told one by one, and may be parted */
+    const tcall_wire *half_of;
+    uint16_t half;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
     bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
-    tcall_scan scan;
 } tcall_reader;
 
 /* Begins an answer of this provider, whose items go to the end of chat. text
@@ -3960,13 +3976,15 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: tools that these options exclude are not offered, and of more
-     * than TCALL_AGENT_ALL tools only those that they pick for what the user
-     * says first: picks are made by the first turn that has some, and kept.
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew.
-     * NULL: all tools are offered that tc->desc permits. */
-    const struct tcall_pick_opts *pick_opts;
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
 } tcall_agent_desc;
 
 /* Limits of an agent. */
@@ -4182,6 +4200,7 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -4198,7 +4217,8 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -4207,6 +4227,9 @@ TCALL_API int tcall_agent_load(tcall_agent *agent, tcall_str bytes);
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -4221,12 +4244,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -4235,6 +4253,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -4251,10 +4270,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -4270,10 +4301,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);
@@ -4350,6 +4390,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
@@ -4361,11 +4412,6 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -4378,7 +4424,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
@@ -4528,7 +4574,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -4539,7 +4584,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -4723,13 +4767,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0
@@ -5025,22 +5071,6 @@ TCALL_SHARED_ uint32_t tcall_hash_(tcall_str text)
 }
 
 /* ==========================================================================
- * >>wait
- */
-
-/* Nothing was said yet. */
-TCALL_SHARED_ void tcall_wait_begin_(tcall_wait *wait)
-{
-    wait->ms = TCALL_WAIT_NEVER;
-    wait->count = 0;
-}
-
-TCALL_SHARED_ bool tcall_wait_is_empty_(const tcall_wait *wait)
-{
-    return wait->ms == TCALL_WAIT_NEVER && !wait->count;
-}
-
-/* ==========================================================================
  * >>block
  */
 
@@ -5242,6 +5272,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
+        s->from = at;
         TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
@@ -5398,11 +5429,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 ||
+        (--s->within == 0 && !s->halves && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    if (half == 0xD800) {
+    s->odd |= half == 0xD800 || half == 0xDC00;
+    if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
@@ -5436,6 +5469,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
+    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -5444,6 +5478,9 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
+    len += (size_t)(at - from);
+    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
+    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!next)
@@ -5477,6 +5514,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
+        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -5489,7 +5527,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && *at == '\n';
+        s->halt = s->lines && (*at == '\n' || *at == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
@@ -5540,10 +5578,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -5564,7 +5605,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
 /* Ends the text; a number at the root ends only here. Returns the error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -5577,6 +5619,138 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     memset(s, 0, sizeof *s);
     s->user = user;
 }
+
+#ifdef TOOLCALL_JSMN
+
+/* ---- a text that jsmn has tokenised ----
+ *
+ * jsmn lets pass what JSON does not allow between two tokens, and within them.
+ * So each gap is held against what the links of the tokens make of it: the
+ * brackets that close, then a comma, a colon, or nothing.
+ */
+
+/* A text, and how far its user was told of it. */
+typedef struct tcall_tokens_ {
+    tcall_syntax_ *s;
+    const jsmntok_t *tok;
+    const char *text, *at, *end;
+    int open;   /* the innermost object or array, -1: none */
+    bool named; /* a name was told: its value follows */
+} tcall_tokens_;
+
+/* Eats white space, and this character. Returns whether it came. */
+static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+{
+    while (t->at < t->end && tcall_is_space_(*t->at))
+        t->at++;
+    return t->at < t->end && *t->at++ == c;
+}
+
+/* Closes the innermost object or array. */
+static bool tcall_tokens_close_(tcall_tokens_ *t)
+{
+    const jsmntok_t *tok = t->tok;
+    int parent;
+    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
+        return false;
+    parent = tok[t->open].parent;
+    if (parent >= 0 && tok[parent].type == JSMN_STRING)
+        parent = tok[parent].parent; /* it was the value of this name */
+    t->open = parent;
+    tcall_syntax_close_(t->s, t->at - 1);
+    return !t->s->error;
+}
+
+/* Eats what must stand in front of a token, up to its beginning. */
+static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
+{
+    int parent = t->tok[i].parent;
+    if (t->named)
+        return parent == i - 1 && tcall_tokens_eat_(t, ':');
+    while (t->open != parent)
+        if (!tcall_tokens_close_(t))
+            return false;
+    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
+}
+
+/* Tells of a string with these quotes: mostly all of it at once. */
+static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
+                                        const char *to)
+{
+    tcall_syntax_ *s = t->s;
+    const char *text = from + 1;
+    t->named = s->object && !t->named;
+    if (tcall_plain_(text, to) != to) {
+        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
+                        : tcall_syntax_value_(s, from, t->end);
+        while (from <= to && !s->error)
+            from = tcall_syntax_turn_(s, from, t->end);
+        return from;
+    }
+    s->from = from;
+    s->wide = false;
+    if (t->named) {
+        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
+        return to + 1;
+    }
+    TCALL_USER_(s, begin)(s, '"');
+    if (to > text)
+        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_value_ends_(s, to + 1);
+    return to + 1;
+}
+
+/* Tells of a name, of a value that is no container, or that one opens. */
+static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
+{
+    const jsmntok_t *tok = &t->tok[i];
+    const char *from = t->text + tok->start, *to = t->text + tok->end;
+    bool string = tok->type == JSMN_STRING;
+    from -= string;
+    while (t->at < from && tcall_is_space_(*t->at))
+        t->at++;
+    if (t->at != from || (t->s->object && !t->named && !string))
+        return false;
+    if (string) {
+        to++;
+        t->at = tcall_tokens_string_(t, from, to - 1);
+    } else {
+        if (tok->type != JSMN_PRIMITIVE) {
+            to = from + 1;
+            t->open = i;
+        }
+        t->named = false;
+        t->at = tcall_syntax_value_(t->s, from, t->end);
+    }
+    return t->at == to && !t->s->error;
+}
+
+/* Tells all of a text to the user, who has just begun and asks for all. Returns
+ * whether it went well: else the text is no JSON, or the user found an error,
+ * and may have been told a part. */
+TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
+                                        const jsmntok_t *tok, int count)
+{
+    tcall_tokens_ t;
+    int i;
+    t.s = s;
+    t.tok = tok;
+    t.text = t.at = text.ptr;
+    t.end = text.ptr + text.len;
+    t.open = -1;
+    t.named = false;
+    for (i = 0; i < count; i++)
+        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
+            return false;
+    while (t.open >= 0)
+        if (t.named || !tcall_tokens_close_(&t))
+            return false;
+    while (t.at < t.end && tcall_is_space_(*t.at))
+        t.at++;
+    return t.at == t.end && s->state == TCALL_AT_DONE_;
+}
+
+#endif
 
 /* ---- a user that hears nothing ---- */
 
@@ -6830,13 +7004,13 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
 
 /* ---- equality ---- */
 
-/* Returns the key of the object at text that is equal to this one, or NULL. */
-TCALL_SHARED_ const char *tcall_text_find_(const char *text, const char *key)
+/* Returns the key that is equal to this one, from the one at `at` on, or NULL.
+ */
+TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
-    text = tcall_text_first_(text);
-    while (text && !tcall_text_equal_(text, key))
-        text = tcall_text_after_(tcall_text_skip_(tcall_text_value_(text)));
-    return text;
+    while (at && !tcall_text_equal_(at, key))
+        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+    return at;
 }
 
 TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
@@ -6920,7 +7094,7 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
             return true;
         a = key;
         if (*top[-2] == '{') {
-            b = tcall_text_find_(top[-2], key);
+            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
             if (!b)
                 return false;
             *steps -= (int32_t)((b - top[-2]) / 16);
@@ -7020,634 +7194,6 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
 }
 
 /* ==========================================================================
- * >>scan
- *
- * Three loops in one: runs of plain string bytes, numbers by a table, and one
- * switch for everything else. What the path filter wants is tracked per
- * open level as the row that matched, so a key is compared with the few rows
- * below that one only.
- */
-
-#define TCALL_SCAN_NONE_ 0xFF /* no row */
-#define TCALL_SCAN_ROOT_ 0xFE /* above the first row */
-
-enum {
-    TCALL_S_VALUE_,     /* a value must come */
-    TCALL_S_FIRST_,     /* behind '[': a value or ']'; then, */
-    TCALL_S_FIRST_KEY_, /* behind '{': a key or '}' */
-    TCALL_S_KEY_,       /* behind ',' in an object */
-    TCALL_S_COLON_,     /* behind a key */
-    TCALL_S_NEXT_,      /* behind a value: ',' or a closing bracket */
-    TCALL_S_DONE_,      /* behind the root */
-    TCALL_S_LITERAL_,   /* inside true, false, null */
-    TCALL_S_NUMBER_,    /* inside a number */
-    TCALL_S_STRING_,    /* inside a string */
-    TCALL_S_ESCAPE_,    /* behind '\' */
-    TCALL_S_HEX_,       /* inside \uXXXX */
-    TCALL_S_LOW_,       /* behind a high surrogate: '\' */
-    TCALL_S_LOW_U_      /* and then: 'u' */
-};
-
-enum {
-    TCALL_STRING_KEY_,    /* a key to be compared */
-    TCALL_STRING_VALUE_,  /* to be reported */
-    TCALL_STRING_SKIP_,   /* a key that nobody wants */
-    TCALL_STRING_UNHEARD_ /* a value that nobody wants */
-};
-
-void tcall_scan_init(tcall_scan *s, const tcall_paths *paths, tcall_scan_fn on,
-                     void *user)
-{
-    memset(s, 0, sizeof *s);
-    s->row = TCALL_SCAN_NONE_;
-    if (paths) {
-        s->rows = paths->rows;
-        s->keys = paths->keys;
-        s->row = TCALL_SCAN_ROOT_;
-    }
-    s->on = on;
-    s->user = user;
-    s->at = TCALL_SCAN_NONE_;
-}
-
-/* Whether the value is complete; a number at the root needs the end. */
-TCALL_SHARED_ bool tcall_scan_done_(const tcall_scan *s)
-{
-    return s->state == TCALL_S_DONE_;
-}
-
-static int tcall_scan_fail_(tcall_scan *s, int error)
-{
-    s->error = error;
-    return error;
-}
-
-/* Report to the callback when the value at hand is wanted. */
-static void tcall_scan_tell_(tcall_scan *s, uint8_t row, tcall_scan_event event,
-                             const char *p, size_t n)
-{
-    int r;
-    if (row >= TCALL_SCAN_ROOT_ || !s->rows[row].field || s->error)
-        return;
-    r = s->on(s->user, s->rows[row].field, event, tcall_slice_(p, n));
-    if (r < 0)
-        s->error = r;
-}
-
-/* The row below parent, that of the open container, that the key or element
- * matches. */
-static inline uint8_t tcall_scan_match_(tcall_scan *s, uint8_t parent,
-                                        const char *key, size_t len)
-{
-    const tcall_path *row = s->rows;
-    const char *text = s->keys;
-    uint8_t below = 1;
-    if (parent == TCALL_SCAN_NONE_)
-        return TCALL_SCAN_NONE_;
-    if (parent != TCALL_SCAN_ROOT_) {
-        row += parent;
-        below = (uint8_t)(row->depth + 1);
-        row++;
-        text += s->below[s->depth - 1];
-    }
-    for (; row->depth >= below; text += row->len, row++) {
-        if (row->depth != below)
-            continue;
-        if (row->len == len && *text == *key && memcmp(text, key, len) == 0) {
-            s->behind = (uint16_t)(text - s->keys + row->len);
-            return (uint8_t)(row - s->rows);
-        }
-        if (row->flags & TCALL_PATH_LAST)
-            break;
-    }
-    return TCALL_SCAN_NONE_;
-}
-
-static inline void tcall_scan_value_end_(tcall_scan *s)
-{
-    s->state = s->depth ? TCALL_S_NEXT_ : TCALL_S_DONE_;
-}
-
-/* The row of the next element of the array that is open. */
-TCALL_NOINLINE_ static uint8_t tcall_scan_element_(tcall_scan *s)
-{
-    uint8_t row = TCALL_SCAN_NONE_, *index;
-    const char *key;
-    if (s->at == TCALL_SCAN_NONE_)
-        return row;
-    index = &s->index[s->depth - 1];
-    for (key = *index ? "*" : "0*"; *key && row == TCALL_SCAN_NONE_; key++)
-        row = tcall_scan_match_(s, s->at, key, 1);
-    *index = (uint8_t)(*index + (*index < 255));
-    return row;
-}
-
-/* A value begins with c: find out whether it is wanted. */
-static inline void tcall_scan_begin_(tcall_scan *s, const char *c)
-{
-    if (s->depth && !s->object)
-        s->row = tcall_scan_element_(s);
-    if (s->row != TCALL_SCAN_NONE_)
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_BEGIN, c, 1);
-}
-
-static int tcall_scan_open_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row, *open;
-    unsigned below = 0, bit = s->depth & 7u;
-    tcall_scan_begin_(s, c);
-    s->object = *c == '{';
-    row = s->row;
-    if (s->depth >= TOOLCALL_MAX_DEPTH)
-        return tcall_scan_fail_(s, TCALL_E_DEPTH);
-    if (row < TCALL_SCAN_ROOT_) {
-        const tcall_path *path = s->rows + row;
-        below = s->behind;
-        if (path->flags & TCALL_PATH_RAW && !s->raw_depth) {
-            s->raw_depth = (uint16_t)(s->depth + 1);
-            *raw = c;
-        }
-        if (path->flags & TCALL_PATH_ALIAS_NEXT) {
-            row++;
-            below += path[1].len;
-        }
-        if (path->flags & TCALL_PATH_ROOT) {
-            row = TCALL_SCAN_ROOT_;
-            below = 0;
-        }
-    }
-    open = &s->open[s->depth >> 3];
-    *open = (uint8_t)((*open & ~(1u << bit)) | (unsigned)s->object << bit);
-    s->at = TCALL_SCAN_NONE_;
-    if (s->depth < TCALL_SCAN_LEVELS_) {
-        s->at = s->node[s->depth] = row;
-        s->below[s->depth] = (uint16_t)below;
-        s->index[s->depth] = 0;
-    }
-    s->depth++;
-    s->row = TCALL_SCAN_NONE_;
-    s->state = (uint8_t)(TCALL_S_FIRST_ + s->object);
-    return s->error;
-}
-
-static int tcall_scan_close_(tcall_scan *s, const char *c, const char **raw)
-{
-    uint8_t row = s->at;
-    unsigned up;
-    if (s->object != (*c == '}'))
-        return tcall_scan_fail_(s, TCALL_E_BRACKETS);
-    s->depth--;
-    if (s->raw_depth == s->depth + 1) {
-        tcall_scan_tell_(s, row, TCALL_SCAN_DATA, *raw, (size_t)(c + 1 - *raw));
-        s->raw_depth = 0;
-    }
-    tcall_scan_tell_(s, row, TCALL_SCAN_END, c, 0);
-    s->at = TCALL_SCAN_NONE_;
-    s->state = TCALL_S_DONE_;
-    if (s->depth) {
-        up = s->depth - 1u;
-        s->object = s->open[up >> 3] >> (up & 7) & 1;
-        if (up < TCALL_SCAN_LEVELS_)
-            s->at = s->node[up];
-        s->state = TCALL_S_NEXT_;
-    }
-    return s->error;
-}
-
-/* Reports what was collected of a value. */
-static void tcall_scan_flush_(tcall_scan *s)
-{
-    if (s->string_mode != TCALL_STRING_VALUE_ || !s->piece_len)
-        return;
-    tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, s->piece, s->piece_len);
-    s->piece_len = 0;
-}
-
-/* The string ends: a value, or a key, which may lead to a row. */
-static void tcall_scan_string_end_(tcall_scan *s)
-{
-    if (s->string_mode == TCALL_STRING_VALUE_ ||
-        s->string_mode == TCALL_STRING_UNHEARD_) {
-        tcall_scan_flush_(s);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        tcall_scan_value_end_(s);
-        return;
-    }
-    s->row = s->string_mode == TCALL_STRING_KEY_ && s->piece_len
-                 ? tcall_scan_match_(s, s->at, s->piece, s->piece_len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->piece_len = 0;
-    s->state = TCALL_S_COLON_;
-}
-
-/* What does not fit where bytes are collected: a key that is too long matches
- * nothing. */
-static void tcall_scan_overflow_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode == TCALL_STRING_KEY_) {
-        s->string_mode = TCALL_STRING_SKIP_;
-        return;
-    }
-    tcall_scan_flush_(s);
-    if (n > TCALL_SCAN_PIECE_) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p, n);
-        return;
-    }
-    memcpy(s->piece, p, n);
-    s->piece_len = (uint8_t)n;
-}
-
-/* Collects decoded bytes of a string, since few events are cheaper than many.
- */
-static inline void tcall_scan_bytes_(tcall_scan *s, const char *p, size_t n)
-{
-    if (s->string_mode >= TCALL_STRING_SKIP_)
-        return;
-    if (n > (size_t)(TCALL_SCAN_PIECE_ - s->piece_len)) {
-        tcall_scan_overflow_(s, p, n);
-        return;
-    }
-    memcpy(s->piece + s->piece_len, p, n);
-    s->piece_len = (uint8_t)(s->piece_len + n);
-}
-
-/* Skips plain string content, non-ASCII characters included; stops with an
- * error at a byte that may not stand in a string. */
-static inline const char *tcall_scan_plain_(tcall_scan *s, const char *p,
-                                            const char *end)
-{
-    for (;; p++) {
-        unsigned char c;
-        if (!s->utf.left)
-            p = tcall_plain_(p, end);
-        if (p == end || (*p == '"' && !s->utf.left))
-            return p;
-        c = (unsigned char)*p;
-        if (c >= 0x80 ? !tcall_utf8_step_(&s->utf, c) : s->utf.left != 0)
-            s->error = TCALL_E_UTF8;
-        else if (c < 0x20)
-            s->error = c ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-        if (c < 0x80 || s->error)
-            return p;
-    }
-}
-
-/* Runs through a string up to its end, a long escape or the end of the piece.
- */
-static const char *tcall_scan_string_(tcall_scan *s, const char *p,
-                                      const char *end)
-{
-    char c;
-    for (;; p += 2) {
-        const char *from = p;
-        p = tcall_scan_plain_(s, p, end);
-        if (s->error)
-            return p;
-        if (p > from)
-            tcall_scan_bytes_(s, from, (size_t)(p - from));
-        c = end - p > 1 && *p == '\\' ? tcall_unescape_(p[1]) : (char)0;
-        if (!c)
-            break;
-        tcall_scan_bytes_(s, &c, 1);
-    }
-    if (p == end)
-        return p;
-    if (*p == '"') {
-        tcall_scan_string_end_(s);
-    } else {
-        tcall_scan_flush_(s); /* before what may turn out to be no escape */
-        s->state = TCALL_S_ESCAPE_;
-    }
-    return p + 1;
-}
-
-/* Half a character stands by itself. Raw JSON text still has its escape. */
-static int tcall_scan_lone_(tcall_scan *s)
-{
-    if (!s->lone)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->high = 0;
-    s->wide = true;
-    tcall_scan_bytes_(s, "\xEF\xBF\xBD", 3);
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-/* The string ends behind a high surrogate. The next one of its row may begin
- * with the low one: some servers cut the model's words between the two. */
-static int tcall_scan_half_(tcall_scan *s)
-{
-    if (s->split && !s->raw_depth && s->string_mode == TCALL_STRING_VALUE_) {
-        s->half = s->high;
-        s->half_row = s->row;
-        s->high = 0;
-    } else {
-        tcall_scan_lone_(s);
-    }
-    if (!s->error)
-        tcall_scan_string_end_(s);
-    return s->error;
-}
-
-/* \uXXXX is complete: a character, or half of one. */
-static int tcall_scan_unit_(tcall_scan *s)
-{
-    char out[4];
-    uint32_t cp = s->hex;
-    const bool low = cp >= 0xDC00 && cp <= 0xDFFF;
-    if (s->high && low) {
-        cp = 0x10000 + ((uint32_t)(s->high - 0xD800) << 10) + (cp - 0xDC00);
-        s->high = 0;
-    } else if ((s->high || low) && tcall_scan_lone_(s) < 0) {
-        return s->error;
-    } else if (low) {
-        return TCALL_OK;
-    } else if (cp >= 0xD800 && cp <= 0xDBFF) {
-        s->high = s->hex;
-        s->state = TCALL_S_LOW_;
-        return TCALL_OK;
-    }
-    tcall_scan_bytes_(s, out, tcall_utf8_(out, cp));
-    s->state = TCALL_S_STRING_;
-    return s->error;
-}
-
-static int tcall_scan_escape_(tcall_scan *s, char c)
-{
-    char plain;
-    int digit;
-    if (s->state == TCALL_S_HEX_) {
-        digit = tcall_hex_(c);
-        if (digit < 0)
-            return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-        s->hex = (uint16_t)(s->hex << 4 | digit);
-        return --s->hex_left ? TCALL_OK : tcall_scan_unit_(s);
-    }
-    if (s->state == TCALL_S_LOW_) {
-        if (c == '"')
-            return tcall_scan_half_(s);
-        s->state = TCALL_S_LOW_U_;
-        return TCALL_OK;
-    }
-    if (c == 'u') {
-        s->state = TCALL_S_HEX_;
-        s->hex = 0;
-        s->hex_left = 4;
-        return TCALL_OK;
-    }
-    if (s->state == TCALL_S_LOW_U_ && tcall_scan_lone_(s) < 0)
-        return s->error;
-    plain = tcall_unescape_(c);
-    if (!plain)
-        return tcall_scan_fail_(s, TCALL_E_BAD_ESCAPE);
-    s->state = TCALL_S_STRING_;
-    tcall_scan_bytes_(s, &plain, 1);
-    return s->error;
-}
-
-/* A value ends before p. A comma is taken along if it is there already. */
-static inline const char *tcall_scan_next_(tcall_scan *s, const char *p,
-                                           const char *end)
-{
-    tcall_scan_value_end_(s);
-    if (p == end || *p != ',' || !s->depth || s->error)
-        return p;
-    s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-    return p + 1;
-}
-
-/* Numbers and literals: as far as they go; from is where this piece begins. */
-static inline const char *tcall_scan_word_(tcall_scan *s, const char *from,
-                                           const char *p, const char *end)
-{
-    bool ends = false, wide;
-    if (s->state == TCALL_S_NUMBER_) {
-        uint8_t state = s->number, next = state;
-        while (p < end) {
-            if (0x250 >> state & 1) /* digits go on with digits */
-                while (p < end && tcall_is_digit_(*p))
-                    p++;
-            next = p < end ? tcall_number_next_(state, *p) : state;
-            if (!next || p == end)
-                break;
-            state = next;
-            p++;
-        }
-        s->number = state;
-        ends = !next;
-        if (ends && !tcall_number_ends_(state))
-            s->error = TCALL_E_BAD_VALUE;
-    } else {
-        while (p < end && TCALL_BYTE_(s->lit) && *p == TCALL_BYTE_(s->lit))
-            p++, s->lit++;
-        ends = !TCALL_BYTE_(s->lit);
-        if (p < end && !ends)
-            s->error = TCALL_E_BAD_VALUE;
-    }
-    if (s->error)
-        return p;
-    wide = s->number > 6 || p - from > 300;
-    if (wide || !ends) /* the length of a number in pieces is not known */
-        s->wide = true;
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (p > from)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, from,
-                             (size_t)(p - from));
-        if (ends)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_END, p, 0);
-    }
-    return ends ? tcall_scan_next_(s, p, end) : p;
-}
-
-/* A key begins at p. Mostly it is in one piece and plain, and needs no memory;
- * the colon goes with it if it is there already. */
-static inline const char *tcall_scan_key_(tcall_scan *s, const char *p,
-                                          const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode =
-            s->at == TCALL_SCAN_NONE_ ? TCALL_STRING_SKIP_ : TCALL_STRING_KEY_;
-        return p + 1;
-    }
-    s->row = len ? tcall_scan_match_(s, s->at, p + 1, len)
-                 : (uint8_t)TCALL_SCAN_NONE_;
-    s->state = TCALL_S_COLON_;
-    if (++quote == end || *quote != ':')
-        return quote;
-    s->state = TCALL_S_VALUE_;
-    return quote + 1;
-}
-
-/* The same for a string that is a value. */
-static inline const char *tcall_scan_quoted_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    const char *quote = tcall_plain_(p + 1, end);
-    size_t len = (size_t)(quote - p) - 1;
-    tcall_scan_begin_(s, p);
-    if (s->half && s->half_row == s->row && !s->raw_depth) {
-        s->state = TCALL_S_LOW_;
-        s->string_mode = TCALL_STRING_VALUE_;
-        s->high = s->half;
-        s->half = 0;
-        return p + 1;
-    }
-    if (quote == end || *quote != '"') {
-        s->state = TCALL_S_STRING_;
-        s->string_mode = s->row == TCALL_SCAN_NONE_ ? TCALL_STRING_UNHEARD_
-                                                    : TCALL_STRING_VALUE_;
-        return p + 1;
-    }
-    if (s->row != TCALL_SCAN_NONE_) {
-        if (len)
-            tcall_scan_tell_(s, s->row, TCALL_SCAN_DATA, p + 1, len);
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, quote, 0);
-    }
-    return tcall_scan_next_(s, quote + 1, end);
-}
-
-/* A string, a number or a literal begins at p. Returns what is not consumed. */
-static inline const char *tcall_scan_scalar_(tcall_scan *s, const char *p,
-                                             const char *end)
-{
-    if (*p == '"')
-        return tcall_scan_quoted_(s, p, end);
-    tcall_scan_begin_(s, p);
-    s->state = TCALL_S_NUMBER_;
-    s->number = *p == '-' ? 2 : *p == '0' ? 3 : 4;
-    if (!tcall_is_digit_(*p) && *p != '-') {
-        s->state = TCALL_S_LITERAL_;
-        s->number = 0;
-        s->lit = tcall_literal_(*p);
-        if (*p != TCALL_BYTE_(s->lit))
-            s->error = *p ? TCALL_E_BAD_VALUE : TCALL_E_NUL;
-    }
-    return s->error ? p : tcall_scan_word_(s, p, p + (s->number != 0), end);
-}
-
-/* What stands at p outside of strings, numbers and literals. *raw: start of
- * what is still to be reported of a raw value. */
-static inline const char *tcall_scan_mark_(tcall_scan *s, const char *p,
-                                           const char *end, const char **raw)
-{
-    char c = *p;
-    int error = TCALL_OK;
-    if ((unsigned char)c <= ' ' && tcall_is_space_(c))
-        return p + 1;
-    switch (s->state) {
-    case TCALL_S_FIRST_KEY_:
-    case TCALL_S_KEY_:
-        if (c == '}' && s->state == TCALL_S_FIRST_KEY_) {
-            error = tcall_scan_close_(s, p, raw);
-            break;
-        }
-        if (c != '"') {
-            error = TCALL_E_BAD_KEY;
-            break;
-        }
-        p = tcall_scan_key_(s, p, end);
-        if (s->state != TCALL_S_VALUE_ || p == end || (unsigned char)*p <= ' ')
-            return p;
-        c = *p; /* mostly the value follows at once */
-        /* fall through */
-    case TCALL_S_FIRST_:
-    case TCALL_S_VALUE_:
-        if (c == '{' || c == '[')
-            error = tcall_scan_open_(s, p, raw);
-        else if (c == ']' && s->state == TCALL_S_FIRST_)
-            error = tcall_scan_close_(s, p, raw);
-        else
-            return tcall_scan_scalar_(s, p, end);
-        break;
-    case TCALL_S_COLON_:
-        s->state = TCALL_S_VALUE_;
-        error = c == ':' ? TCALL_OK : TCALL_E_MISSING_COLON;
-        break;
-    case TCALL_S_NEXT_:
-        if (c == ',')
-            s->state = s->object ? TCALL_S_KEY_ : TCALL_S_VALUE_;
-        else if (c == '}' || c == ']')
-            error = tcall_scan_close_(s, p, raw);
-        else
-            error = TCALL_E_MISSING_COMMA;
-        break;
-    default: error = TCALL_E_TRAILING; break;
-    }
-    if (!error)
-        return p + 1;
-    s->error = error;
-    return p;
-}
-
-int tcall_scan_feed(tcall_scan *s, const char *bytes, size_t len)
-{
-    const char *p = bytes, *end = len ? bytes + len : bytes, *raw = bytes;
-    while (p < end && !s->error) {
-        if (s->state < TCALL_S_LITERAL_)
-            p = tcall_scan_mark_(s, p, end, &raw);
-        else if (s->state == TCALL_S_STRING_)
-            p = tcall_scan_string_(s, p, end);
-        else if (s->state < TCALL_S_STRING_)
-            p = tcall_scan_word_(s, p, p, end);
-        else if (s->state == TCALL_S_LOW_ && *p != '\\' && *p != '"')
-            tcall_scan_lone_(s);
-        else if (tcall_scan_escape_(s, *p) == TCALL_OK)
-            p++;
-    }
-    s->pos += (size_t)(p - bytes);
-    tcall_scan_flush_(s);
-    if (s->raw_depth && !s->error)
-        tcall_scan_tell_(s, s->node[s->raw_depth - 1], TCALL_SCAN_DATA, raw,
-                         (size_t)(end - raw));
-    return s->error;
-}
-
-/* Takes a byte that is just content of a string: the short way where bytes come
- * one by one. Returns false for any other. */
-TCALL_SHARED_ bool tcall_scan_plain_byte_(tcall_scan *s, const char *byte)
-{
-    if (s->state != TCALL_S_STRING_ || s->utf.left || s->raw_depth ||
-        s->error || tcall_plain_run_(byte, byte + 1) == byte)
-        return false;
-    tcall_scan_bytes_(s, byte, 1);
-    tcall_scan_flush_(s);
-    s->pos++;
-    return true;
-}
-
-int tcall_scan_end(tcall_scan *s)
-{
-    if (s->error)
-        return s->error;
-    if (s->state == TCALL_S_NUMBER_ && s->depth == 0 &&
-        tcall_number_ends_(s->number)) {
-        tcall_scan_tell_(s, s->row, TCALL_SCAN_END, s->piece, 0);
-        s->state = TCALL_S_DONE_;
-    }
-    if (s->state != TCALL_S_DONE_)
-        tcall_scan_fail_(s, TCALL_E_TRUNCATED);
-    return s->error;
-}
-
-/* TCALL_OK when the text is one JSON value. */
-TCALL_SHARED_ int tcall_scan_text_(tcall_scan *s, tcall_str text)
-{
-    tcall_scan_init(s, NULL, NULL, NULL);
-    tcall_scan_feed(s, text.ptr, text.len);
-    return tcall_scan_end(s);
-}
-
-/* The same. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_scan_whole_(tcall_str text)
-{
-    tcall_scan scan;
-    return tcall_scan_text_(&scan, text);
-}
-
-/* ==========================================================================
  * >>json
  */
 
@@ -7707,7 +7253,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -7725,9 +7271,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -7754,15 +7302,22 @@ static void tcall_json_compact_(char *text, const char *end)
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end. */
-static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
-                                         const char *end)
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
 {
     tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
     return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
@@ -8024,6 +7579,16 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row;
 }
 
+/* Returns the pattern of a row; those of patternProperties follow its members.
+ */
+TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
+{
+    return row->on == TCALL_ON_PATTERN_
+               ? row->of.match
+               : (const tcall_match *)(const void *)(row->of.members +
+                                                     row->count);
+}
+
 /* ---- members ---- */
 
 #define TCALL_NO_MEMBER_ 0xFFFF
@@ -8123,9 +7688,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -8136,6 +7701,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -8284,11 +7850,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -8358,7 +7926,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -8371,6 +7940,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -8400,25 +7970,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -8426,18 +7997,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -8455,20 +8033,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -8477,20 +8060,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -8499,7 +8091,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -8530,12 +8122,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -8804,7 +8398,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8812,18 +8405,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 
@@ -8858,7 +8457,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -8949,8 +8547,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -9057,7 +8654,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -9202,11 +8799,55 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;
@@ -9242,8 +8883,6 @@ const char *tcall_fix_name(int i)
 {
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
-
-#ifndef TOOLCALL_NO_LENIENT
 
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
@@ -9763,7 +9402,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 
 /* Whether an error is one of grammar, which may be a slip that has one
  * meaning. */
-static bool tcall_lenient_is_slip_(int error)
+static bool tcall_is_slip_(int error)
 {
     return error < TCALL_E_TRUNCATED && error >= TCALL_E_BRACKETS &&
            error != TCALL_E_NUL && error != TCALL_E_UTF8 &&
@@ -9777,7 +9416,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_syntax_ *s = text->state;
     int error = s->error;
     const char *end = text->at;
-    if (!tcall_lenient_is_slip_(error)) {
+    if (!tcall_is_slip_(error)) {
         tcall_lenient_fail_(text, error, text->at);
         return;
     }
@@ -9909,7 +9548,7 @@ static void tcall_lenient_inside_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
         return;
     }
-    if (s->error && !tcall_lenient_is_slip_(s->error))
+    if (s->error && !tcall_is_slip_(s->error))
         error = s->error;
     else if (whole && !s->error && s->depth)
         error = TCALL_E_TRUNCATED;
@@ -9947,6 +9586,12 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     tcall_lenient_ text;
     bool used;
     int r;
+    *fixes = 0;
+#ifdef TOOLCALL_JSMN /* what is wrong with other text is said as without it */
+    r = tcall_machine_read_(machine, desc, bytes);
+    if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
+        return r;
+#endif
     memset(&text, 0, sizeof text);
     tcall_machine_init(machine, desc);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
@@ -9963,20 +9608,6 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     machine->at = (size_t)(text.at - text.start);
     return machine->error = r;
 }
-
-#else
-
-int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
-                         tcall_str bytes, bool strict, uint32_t *fixes)
-{
-    (void)strict;
-    *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, bytes.ptr, bytes.len);
-    return tcall_machine_end(machine);
-}
-
-#endif /* TOOLCALL_NO_LENIENT */
 
 /* ==========================================================================
  * >>write
@@ -10081,19 +9712,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -10281,19 +9912,26 @@ int tcall_write_close(tcall_writer *writer, char bracket)
     return tcall_write_char_(writer, bracket);
 }
 
-/* Writes the inside of a string. In quoted output its own escapes are escaped
- * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted++;
+    writer->last = 0;
+    return writer->error;
+}
+
+int tcall_write_unquote(tcall_writer *writer)
+{
+    writer->quoted--;
+    return tcall_write_char_(writer, '"');
 }
 
 int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_write_content_(writer, text);
-    return tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_bytes(writer, text.ptr, text.len);
+    return tcall_write_unquote(writer);
 }
 
 int tcall_write_string(tcall_writer *writer, const char *text)
@@ -10315,30 +9953,17 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-#ifdef TOOLCALL_NO_INT64
+enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
 
-enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
-{
-    *digit = (char)('0' + *number % 10);
-    *number /= 10;
-    return *number != 0;
-}
-
-#else
-
-enum { TCALL_NUMBER_ROOM_ = 48 };
-
-/* The same by parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
+/* Takes the last decimal digit off a number. Returns whether more are left. It
+ * goes by parts of 16 bits: a division of 64 bits is a large function on small
+ * machines. */
 static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
     tcall_uint left = 0;
     uint32_t rest = 0;
     int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
+    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
         rest = rest << 16 | (uint16_t)(*number >> shift);
         left |= (tcall_uint)(rest / 10) << shift;
         rest %= 10;
@@ -10347,8 +9972,6 @@ static bool tcall_write_digit_(tcall_uint *number, char *digit)
     *digit = (char)('0' + rest);
     return left != 0;
 }
-
-#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
@@ -10509,7 +10132,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
-/* ---- literals and quotes ---- */
+/* ---- literals ---- */
 
 int tcall_write_bool(tcall_writer *writer, bool value)
 {
@@ -10521,21 +10144,6 @@ int tcall_write_null(tcall_writer *writer)
     return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *writer)
-{
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    writer->quoted++;
-    writer->last = 0;
-    return writer->error;
-}
-
-int tcall_write_unquote(tcall_writer *writer)
-{
-    writer->quoted--;
-    return tcall_write_char_(writer, '"');
-}
-
 /* ---- values ---- */
 
 /* Writes a string as it was before it was decoded, if it was, and with no more
@@ -10545,6 +10153,7 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
     tcall_str text = tcall_text_inner_(string);
     const char *at = text.ptr, *end = at + text.len;
     tcall_write_char_(writer, '"');
+    writer->quoted++;
     while (at < end) {
         const char *plain = at;
         if (*string == '"')
@@ -10552,14 +10161,14 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
         else
             at = NULL;
         at = at ? at : end;
-        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        tcall_write_bytes(writer, plain, (size_t)(at - plain));
         if (at < end) {
             char bytes[4];
             size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            tcall_write_bytes(writer, bytes, len);
         }
     }
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
@@ -10581,6 +10190,29 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
+}
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
 }
 
 /* ==========================================================================
@@ -10752,24 +10384,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     return (size_t)(to - text);
 }
 
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}
-
 /* ==========================================================================
  * >>shape_text
  *
@@ -10778,52 +10392,24 @@ TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
  * there by instructions of their own.
  */
 
-/* For whom a schema is written. */
-enum {
-    TCALL_VIEW_WHOLE_,  /* all that the shape says */
-    TCALL_VIEW_BRIEF_,  /* no bounds, no defaults, no word of further members */
-    TCALL_VIEW_CLOSED_, /* brief, and no object has further members */
-    TCALL_VIEW_ALL_     /* closed, and every member is required: an optional
-                           one may be null */
-};
-
-/* How a schema is written, and what was met on the way. */
-typedef struct tcall_shape_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_VIEW_..._ */
-    uint8_t level, levels;     /* of schemas: at hand, the deepest */
-    bool vague;                /* a value has no type, or none of its parts */
-    uint16_t optional, unions; /* so many there are */
-} tcall_shape_view_;
-
 /* ---- texts in flash ---- */
-
-/* Writes a text from flash as the content of a JSON string. On an AVR it goes
- * by the byte; those of longer characters are written as they are, for the
- * writer knows UTF-8 only by whole characters. */
-static void tcall_put_content_(tcall_writer *writer, const char *text)
-{
-#ifdef __AVR__
-    char byte;
-    while ((byte = TCALL_BYTE_(text++)) != '\0') {
-        if (byte & 0x80)
-            tcall_write_out_(writer, &byte, 1);
-        else
-            tcall_write_content_(writer, tcall_slice_(&byte, 1));
-    }
-#else
-    tcall_write_content_(writer, tcall_str_of(text));
-#endif
-}
 
 /* Writes a JSON string. */
 static void tcall_put_string_(tcall_writer *writer, const char *text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_put_content_(writer, text);
-    tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
 }
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
 
 static void tcall_put_key_(tcall_writer *writer, const char *key)
 {
@@ -10840,39 +10426,197 @@ static void tcall_put_number_(tcall_writer *writer, tcall_int value,
     tcall_write_decimal_(writer, value, decimals);
 }
 
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                                     const tcall_object *shape,
+                                     const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        level->at += walk->at ? level->size : 0;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
 /* ---- nodes ---- */
 
-/* The bounds of a value that its schema says. */
-typedef struct tcall_said_ {
-    tcall_int low, high;
-    bool has_low, has_high;
-    uint8_t group; /* TCALL_SAID_... */
-} tcall_said_;
+/* One of the two limits of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
 
-/* What bounds are of: their keywords, and their nouns. */
-enum { TCALL_SAID_VALUE_, TCALL_SAID_LENGTH_, TCALL_SAID_ITEMS_ };
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
 
-static tcall_said_ tcall_said_of_(const tcall_shape *node)
-{
-    tcall_said_ said = {node->low, node->high, node->low > INT32_MIN,
-                        node->high < INT32_MAX, TCALL_SAID_VALUE_};
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        said.low = range->low;
-        said.high = range->high;
-        said.has_low = range->low > INT64_MIN;
-        said.has_high = range->high < INT64_MAX;
-    }
-#endif
-    if (node->kind < TCALL_KIND_TEXT)
-        return said;
-    said.group =
-        node->kind == TCALL_KIND_LIST ? TCALL_SAID_ITEMS_ : TCALL_SAID_LENGTH_;
-    said.has_low = node->low > 0;
-    said.has_high = !(node->flags & TCALL_MEMBER_UNSAID);
-    return said;
-}
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_writer *out; /* where they are said */
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
 
 /* Returns whether the kind says its types itself; else the node lists them. */
 static bool tcall_kind_is_one_type_(const tcall_shape *node)
@@ -10881,11 +10625,39 @@ static bool tcall_kind_is_one_type_(const tcall_shape *node)
            node->kind != TCALL_KIND_HOLE;
 }
 
-/* Returns whether the kind has bounds that are said. */
-static bool tcall_kind_has_bounds_(const tcall_shape *node)
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
 {
-    return tcall_kind_is_one_type_(node) && node->kind != TCALL_KIND_BOOLEAN &&
-           node->kind != TCALL_KIND_CHOICE && node->kind != TCALL_KIND_OBJECT;
+    bool value = node->kind < TCALL_KIND_TEXT, low, high;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = value                           ? TCALL_LIMITS_VALUE_
+            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
+                                            : TCALL_LIMITS_LENGTH_;
+    is.digits = value ? node->digits : 0;
+    is.low.number = node->low;
+    is.high.number = node->high;
+    low = node->low > (value ? INT32_MIN : 0);
+    high =
+        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
+#ifndef TOOLCALL_NO_INT64
+    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, node->more);
+        is.low.number = range->low;
+        is.high.number = range->high;
+        low = range->low > INT64_MIN;
+        high = range->high < INT64_MAX;
+    }
+#endif
+    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
+        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
+        return is;
+    if (low)
+        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
+                                                     : TCALL_LIMIT_WITHIN_;
+    if (high)
+        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
+                                                       : TCALL_LIMIT_WITHIN_;
+    return is;
 }
 
 /* Returns the types without those that others include: every integer is a
@@ -10898,128 +10670,7 @@ static unsigned tcall_types_of_(const tcall_shape *node)
     return types;
 }
 
-/* Returns which of a set of types comes first. */
-static int tcall_lowest_type_(unsigned types)
-{
-    int index = 1; /* null is said apart */
-    while (index < 6 && !(types >> index & 1))
-        index++;
-    return index;
-}
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* ---- JSON Schema ---- */
-
-static void tcall_view_type_(tcall_shape_view_ *view, int index)
-{
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("type"));
-    tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-}
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_shape_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    view->vague |= (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT)) != 0;
-    if ((types & all) == all)
-        return;
-    if (several) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-    }
-    for (index = 0; index < 7; index++) {
-        if (!(types >> index & 1))
-            continue;
-        if (several)
-            tcall_write_open(view->out, '{');
-        tcall_view_type_(view, index);
-        if (several)
-            tcall_write_close(view->out, '}');
-    }
-    if (several)
-        tcall_write_close(view->out, ']');
-}
-
-static void tcall_view_words_(tcall_shape_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("enum"));
-    tcall_write_open(view->out, '[');
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    tcall_write_close(view->out, ']');
-}
-
-TCALL_NOINLINE_ static void tcall_view_bounds_(tcall_shape_view_ *view,
-                                               const tcall_shape *node)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    tcall_said_ said = tcall_said_of_(node);
-    int decimals = node->kind < TCALL_KIND_TEXT ? node->digits : 0;
-    if (view->mode != TCALL_VIEW_WHOLE_)
-        return;
-    if (said.has_low) {
-        int group = node->flags & TCALL_MEMBER_OVER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2));
-        tcall_put_number_(view->out, said.low, decimals);
-    }
-    if (said.has_high) {
-        int group = node->flags & TCALL_MEMBER_UNDER ? 3 : said.group;
-        tcall_put_key_(view->out, tcall_word_at_(keys, group * 2 + 1));
-        tcall_put_number_(view->out, said.high, decimals);
-    }
-}
-
-/* Begins the members of a value's schema. Returns whether null has to be
- * written after it, as the other one of two. */
-TCALL_NOINLINE_ static bool
-tcall_view_begin_(tcall_shape_view_ *view, const tcall_shape *node, bool null)
-{
-    unsigned types = tcall_types_of_(node);
-    bool one = tcall_kind_is_one_type_(node), nullable = null && one;
-    if (++view->level > view->levels)
-        view->levels = view->level;
-    if (nullable) {
-        view->unions++;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("anyOf"));
-        tcall_write_open(view->out, '[');
-        tcall_write_open(view->out, '{');
-    }
-    if (one)
-        tcall_view_type_(view, tcall_lowest_type_(types));
-    else
-        tcall_view_types_(view, null ? types | TCALL_SHAPE_NULL : types);
-    if (tcall_kind_has_bounds_(node))
-        tcall_view_bounds_(view, node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-    return nullable;
-}
-
-/* Ends them. */
-static void tcall_view_end_(tcall_shape_view_ *view, bool nullable)
-{
-    view->level--;
-    if (!nullable)
-        return;
-    tcall_write_close(view->out, '}');
-    tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 0);
-    tcall_write_close(view->out, '}');
-    tcall_write_close(view->out, ']');
-}
-
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash);
+/* ---- values of a struct ---- */
 
 #ifndef TOOLCALL_NO_INT64
 
@@ -11054,814 +10705,375 @@ static int64_t tcall_millionths_(double number)
 
 #endif
 
-/* Writes a default. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_shape_view_ *view,
-                                                const tcall_shape *node,
-                                                const char *at)
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
 {
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
 #ifndef TOOLCALL_NO_INT64
-    double number;
-    if (node->kind == TCALL_KIND_NUMBER) {
-        TCALL_COPY_(&number, at, sizeof number);
-        tcall_write_comma_(view->out);
-        tcall_put_number_(view->out, tcall_millionths_(number), node->digits);
-        return;
-    }
+        int64_t wide;
+        double number;
 #endif
-    tcall_put_scalar_(view->out, node, at, true);
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
 }
 
-/* Begins a property. Returns whether its value may be null. */
-static bool tcall_view_member_(tcall_shape_view_ *view, const tcall_shape *node,
-                               const char *name)
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
 {
-    bool optional = !(TCALL_FETCH_8_(&node->flags) & TCALL_MEMBER_REQUIRED);
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
+    }
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has bounds. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
+    if (!limit->how || view->mode)
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node);
     view->optional = (uint16_t)(view->optional + optional);
-    tcall_put_key_(view->out, name);
-    tcall_write_open(view->out, '{');
-    return TCALL_FETCH_8_(&node->types) & TCALL_SHAPE_NULL ||
-           (view->mode == TCALL_VIEW_ALL_ && optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
 }
 
-/* Ends it: what it is for, and its default. */
-TCALL_NOINLINE_ static void tcall_view_member_end_(tcall_shape_view_ *view,
-                                                   const tcall_shape *from,
-                                                   const char *description,
-                                                   const void *initial)
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
 {
-    TCALL_FETCH_(tcall_shape, node, from);
-    if (TCALL_BYTE_(description)) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("description"));
-        tcall_put_string_(view->out, description);
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
     }
-    if (node->flags & TCALL_MEMBER_DEFAULT && view->mode == TCALL_VIEW_WHOLE_) {
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("default"));
-        tcall_view_default_(view, node, (const char *)initial + node->offset);
-    }
-    tcall_write_close(view->out, '}');
+    TCALL_SAY(view->out, "}");
 }
 
-static void tcall_view_required_(tcall_shape_view_ *view,
-                                 const tcall_object *object)
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
 {
     const char *name = object->names;
-    bool first = true;
+    bool any = false;
     unsigned i;
     for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
         uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) && view->mode != TCALL_VIEW_ALL_)
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
             continue;
-        if (first) {
-            tcall_put_key_(view->out, TCALL_FLASH_TEXT_("required"));
-            tcall_write_open(view->out, '[');
-        }
-        first = false;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
         tcall_put_string_(view->out, name);
     }
-    if (!first)
-        tcall_write_close(view->out, ']');
+    if (any)
+        TCALL_SAY(view->out, "]");
 }
 
 /* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_shape_view_ *view,
-                                             const tcall_object *object)
-{
-    tcall_write_close(view->out, '}');
-    tcall_view_required_(view, object);
-    if (view->mode == TCALL_VIEW_BRIEF_ ||
-        (view->mode == TCALL_VIEW_WHOLE_ && object->open))
-        return;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("additionalProperties"));
-    TCALL_SAY(view->out, "false");
-}
-
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null);
-
-/* Writes what the schema of an object says beside its type. */
-static void tcall_view_object_(tcall_shape_view_ *view, const void *from)
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
 {
     TCALL_FETCH_(tcall_object, object, from);
-    const char *name = object->names, *description = object->descriptions;
-    unsigned i;
-    tcall_put_key_(view->out, TCALL_FLASH_TEXT_("properties"));
-    tcall_write_open(view->out, '{');
-    for (i = 0; i < object->count; i++) {
-        const tcall_shape *node = object->members + i;
-        tcall_view_value_(view, node, tcall_view_member_(view, node, name));
-        tcall_view_member_end_(view, node, description, object->initial);
-        name = tcall_word_next_(name);
-        description = tcall_word_next_(description);
-    }
-    tcall_view_rest_(view, object);
-}
-
-/* Writes the members of a value's schema, which may be null as well. This and
- * the function above are all that takes stack once for each level. */
-static void tcall_view_value_(tcall_shape_view_ *view, const void *from,
-                              bool null)
-{
-    TCALL_FETCH_(tcall_shape, node, from);
-    bool nullable = tcall_view_begin_(view, node, null);
-    if (node->kind == TCALL_KIND_LIST) {
-        const tcall_shape *item = (const tcall_shape *)node->more;
-        tcall_put_key_(view->out, TCALL_FLASH_TEXT_("items"));
-        tcall_write_open(view->out, '{');
-        tcall_view_value_(
-            view, item, (TCALL_FETCH_8_(&item->types) & TCALL_SHAPE_NULL) != 0);
-        tcall_write_close(view->out, '}');
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        tcall_view_object_(view, node->more);
-    }
-    tcall_view_end_(view, nullable);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
 }
 
 /* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ void tcall_view_shape_(tcall_shape_view_ *view,
-                                     const tcall_object *shape)
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
 {
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
     tcall_write_open(view->out, '{');
-    tcall_view_type_(view, 6);
-    tcall_view_object_(view, shape);
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
     tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
 }
 
 int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = writer;
-    tcall_view_shape_(&view, shape);
-    return writer->error;
-}
-
-/* ---- all of a shape ---- */
-
-/* A walk over the nodes of a shape, each before what is in it: those of members
- * and of items. It goes as deep as the decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;     /* at hand, in flash; NULL: the root */
-    const tcall_object *entered; /* the object that begins here, or NULL */
-    uint8_t depth;
-    struct {
-        const tcall_object *object;
-        uint8_t next; /* of its members */
-    } open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-static void tcall_walk_enter_(tcall_shape_walk_ *walk,
-                              const tcall_object *object)
-{
-    walk->entered = object;
-    if (walk->depth == TOOLCALL_SHAPE_LEVELS)
-        return;
-    walk->open[walk->depth].object = object;
-    walk->open[walk->depth++].next = 0;
-}
-
-/* Begins at the root. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape)
-{
-    walk->node = NULL;
-    walk->depth = 0;
-    tcall_walk_enter_(walk, shape);
-}
-
-/* Returns the next member of the open objects, or NULL. */
-static const tcall_shape *tcall_walk_member_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth) {
-        uint8_t level = (uint8_t)(walk->depth - 1);
-        uint8_t next = walk->open[level].next;
-        TCALL_FETCH_(tcall_object, object, walk->open[level].object);
-        if (next < object->count) {
-            walk->open[level].next++;
-            return object->members + next;
-        }
-        walk->depth = level;
-    }
-    return NULL;
-}
-
-/* Goes on to the next node; returns false at the end. */
-TCALL_SHARED_ bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    const tcall_shape *node = walk->node;
-    uint8_t kind;
-    if (node && TCALL_FETCH_8_(&node->kind) == TCALL_KIND_LIST)
-        node = TCALL_FETCH_POINTER_(const tcall_shape *, &node->more);
-    else
-        node = tcall_walk_member_(walk);
-    walk->node = node;
-    walk->entered = NULL;
-    if (!node)
-        return false;
-    kind = TCALL_FETCH_8_(&node->kind);
-    if (kind == TCALL_KIND_OBJECT)
-        tcall_walk_enter_(
-            walk, TCALL_FETCH_POINTER_(const tcall_object *, &node->more));
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.entered) {
-            TCALL_FETCH_(tcall_object, object, walk.entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-    } while (tcall_walk_next_(&walk));
-    return tcall_slice_(NULL, 0);
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
 }
 
 /* ---- a struct as JSON ---- */
 
-/* Loads a value of a struct, which lies in flash where it is a default. */
-static void tcall_load_(void *to, const char *from, size_t size, bool flash)
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
 {
-    if (flash)
-        TCALL_COPY_(to, from, size);
-    else
-        memcpy(to, from, size);
-}
-
-/* Writes an integer of a struct, or one that stands for a decimal number. */
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    tcall_int value = 0;
-    int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_load_(&value, at, sizeof value, flash);
-#endif
-    if (node->kind == TCALL_KIND_INTEGER) {
-        tcall_load_(&narrow, at, sizeof narrow, flash);
-        value = narrow;
-    }
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* Writes a value that has no parts, all that a default can be. */
-static void tcall_put_scalar_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at, bool flash)
-{
-    uint8_t byte = 0;
-    switch (node->kind) {
-    case TCALL_KIND_BOOLEAN:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_write_comma_(writer);
-        tcall_write_flash(writer, byte ? TCALL_FLASH_TEXT_("true")
-                                       : TCALL_FLASH_TEXT_("false"));
-        return;
-    case TCALL_KIND_CHOICE:
-        tcall_load_(&byte, at, sizeof byte, flash);
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, byte));
-        return;
-    case TCALL_KIND_TEXT:
-        if (flash)
-            tcall_put_string_(writer, at);
-        else
-            tcall_write_string(writer, at);
-        return;
-    default: tcall_put_stored_(writer, node, at, flash); return;
-    }
-}
-
-/* Writes a value that has no parts of its own. */
-TCALL_NOINLINE_ static void
-tcall_put_leaf_(tcall_writer *writer, const tcall_shape *node, const char *at)
-{
-#ifndef TOOLCALL_NO_INT64
-    double number;
-#endif
-    switch (node->kind) {
-#ifndef TOOLCALL_NO_INT64
-    case TCALL_KIND_NUMBER:
-        memcpy(&number, at, sizeof number);
-        tcall_write_double(writer, number);
-        return;
-#endif
-    case TCALL_KIND_JSON:
-        tcall_write_verbatim(writer, tcall_str_of(at));
-        return;
-    case TCALL_KIND_ANY:
-    case TCALL_KIND_HOLE: tcall_write_null(writer); return;
-    default: tcall_put_scalar_(writer, node, at, false); return;
-    }
-}
-
-/* An object or list of a struct that is written. */
-typedef struct tcall_put_level_ {
-    const void *more;      /* its tcall_object, or the tcall_shape of an item */
-    const char *at;        /* its struct, or the next item */
-    uint16_t index, count; /* of the next member or item; of all */
-    uint16_t size;         /* of an item */
-    bool list;
-} tcall_put_level_;
-
-/* Opens a value that has parts; returns false of any other. */
-static bool tcall_put_open_(tcall_writer *writer, tcall_put_level_ *level,
-                            const tcall_shape *node, const char *at)
-{
-    level->more = node->more;
-    level->at = at;
-    level->index = 0;
-    level->list = node->kind == TCALL_KIND_LIST;
-    if (level->list) {
-        memcpy(&level->count, at, sizeof level->count);
-        level->at += node->digits;
-        level->size = node->size;
-    } else if (node->kind == TCALL_KIND_OBJECT) {
-        TCALL_FETCH_(tcall_object, object, node->more);
-        level->count = object->count;
-    } else {
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
+    unsigned i = walk->around->next - 1u;
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
         return false;
-    }
-    tcall_write_open(writer, level->list ? '[' : '{');
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
     return true;
 }
 
-/* Writes the key of the next member that came or has a default. Gives where it
- * lies, NULL of one that came as null. Returns its node, or NULL. */
-static const tcall_shape *tcall_put_member_(tcall_writer *writer,
-                                            tcall_put_level_ *level,
-                                            const char **at)
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
 {
-    TCALL_FETCH_(tcall_object, object, level->more);
-    const uint8_t *given = (const uint8_t *)level->at;
-    const uint8_t *came = given + (level->count + 7) / 8;
-    while (level->index < level->count) {
-        unsigned i = level->index++;
-        TCALL_FETCH_(tcall_shape, node, object->members + i);
-        bool holds =
-            TCALL_BIT_OF_(given, i) || node->flags & TCALL_MEMBER_DEFAULT;
-        if (node->offset == TCALL_NOWHERE ||
-            (!holds && !TCALL_BIT_OF_(came, i)))
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
             continue;
-        tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-        *at = holds ? level->at + node->offset : NULL;
-        return object->members + i;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
+            tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            put(writer, node, walk.at);
+        }
     }
-    return NULL;
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
 }
 
-/* The same of items. */
-static const tcall_shape *tcall_put_item_(tcall_put_level_ *level,
-                                          const char **at)
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
 {
-    if (level->index == level->count)
-        return NULL;
-    level->index++;
-    *at = level->at;
-    level->at += level->size;
-    return (const tcall_shape *)level->more;
+    tcall_put_leaf_(writer, node, at, false);
 }
 
-/* There is no recursion: what is open is a list of levels. */
 int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
                        const void *args)
 {
-    /* what is in the last one lies too deep */
-    tcall_put_level_ levels[TOOLCALL_SHAPE_LEVELS + 1], *level = levels;
-    tcall_shape root;
-    memset(&root, 0, sizeof root);
-    root.kind = TCALL_KIND_OBJECT;
-    root.more = shape;
-    tcall_put_open_(writer, level, &root, (const char *)args);
-    for (;;) {
-        const char *at = NULL;
-        const tcall_shape *next = level->list
-                                      ? tcall_put_item_(level, &at)
-                                      : tcall_put_member_(writer, level, &at);
-        if (next && level == levels + TOOLCALL_SHAPE_LEVELS)
-            return tcall_writer_fail_(writer, TCALL_E_DEPTH);
-        if (!next) {
-            tcall_write_close(writer, level->list ? ']' : '}');
-            if (level == levels)
-                return writer->error;
-            level--;
-        } else if (!at) {
-            tcall_write_null(writer);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, next);
-            if (tcall_put_open_(writer, level + 1, node, at))
-                level++;
-            else
-                tcall_put_leaf_(writer, node, at);
-        }
-    }
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
 }
 
-/* ---- where a misfit is ---- */
+/* ---- an example of what a shape allows ---- */
 
-/* Returns the keyword of a misfit, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(const tcall_misfit *misfit)
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, misfit->code - 1);
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
 }
 
-/* Where a misfit is: the value, and the object or list around it. All of it is
- * in flash. */
-typedef struct tcall_misplaced_ {
-    const tcall_misfit *misfit;
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-} tcall_misplaced_;
-
-/* Begins at the object that all lies in. */
-static void tcall_place_init_(tcall_misplaced_ *place,
-                              const tcall_misfit *misfit,
-                              const tcall_object *shape)
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
 {
-    place->misfit = misfit;
-    place->node = &tcall_root_;
-    place->name = NULL;
-    place->object = shape;
-    place->came = NULL;
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
 }
 
-/* Goes one step down the trail. Returns false where no shape is below. */
-static bool tcall_place_step_(tcall_misplaced_ *place, uint16_t step)
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
 {
-    uint8_t kind = TCALL_FETCH_8_(&place->node->kind);
-    if (kind == TCALL_KIND_LIST) {
-        place->name = NULL;
-        place->node =
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->node->more);
-        return true;
-    }
-    if (kind != TCALL_KIND_OBJECT ||
-        step >= TCALL_FETCH_8_(&place->object->count))
-        return false;
-    place->name = tcall_word_at_(
-        TCALL_FETCH_POINTER_(const char *, &place->object->names), step);
-    place->node =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members) +
-        step;
-    return true;
-}
-
-/* Enters the object that the value is. */
-static void tcall_place_enter_(tcall_misplaced_ *place)
-{
-    if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-}
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
-{
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
-}
-
-/* Walks the trail, writing the steps from `from` on as a JSON Pointer. What is
- * absent or unknown has no place of its own: that is the object. */
-TCALL_SHARED_ void tcall_write_misplaced_(tcall_writer *writer,
-                                          tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        bool absent =
-            i + 1 == misfit->steps && misfit->code == TCALL_MISFIT_REQUIRED;
-        if (!tcall_place_step_(place, misfit->trail[i]))
-            return;
-        if (!absent) {
-            tcall_write_char_(writer, '/');
-            if (place->name)
-                tcall_put_step_(writer, place->name);
-            else
-                tcall_put_number_(writer, misfit->trail[i], 0);
-        }
-        tcall_place_enter_(place);
-    }
-}
-
-/* ---- sentences ---- */
-
-/* Writes the types of a set: "a string, a number or null". */
-TCALL_SHARED_ void tcall_tell_types_(tcall_writer *writer, unsigned types)
-{
-    static const char words[] TCALL_FLASH_ =
-        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
-        "an integer\0";
-    int index = 8;
-    if (types & TCALL_SHAPE_INTEGER) /* is said first */
-        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
-    while (index-- > 0) {
-        if (!(types >> index & 1))
-            continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
-        types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* A sentence that is being written. */
-typedef struct tcall_telling_ {
-    tcall_writer *out;
-    const tcall_misplaced_ *place;
-    const tcall_shape *node; /* of the place */
-    tcall_said_ said;
-} tcall_telling_;
-
-static void tcall_tell_part_(void *of, char letter);
-
-static void tcall_tell_text_(tcall_telling_ *tell, const char *text)
-{
-    tcall_write_parts_(tell->out, text, tcall_tell_part_, tell);
-}
-
-/* Writes a bound: a number, or as many things as there may be, "1 character",
- * "5 elements". */
-static void tcall_tell_bound_(const tcall_telling_ *tell, tcall_int bound)
-{
-    static const char nouns[] TCALL_FLASH_ = "\0 character\0 element\0";
-    uint8_t group = tell->said.group;
-    bool value = group == TCALL_SAID_VALUE_;
-    tcall_put_number_(tell->out, bound, value ? tell->node->digits : 0);
-    if (value)
-        return;
-    tcall_write_flash(tell->out, tcall_word_at_(nouns, group));
-    if (bound != 1)
-        tcall_write_char_(tell->out, 's');
-}
-
-/* Returns how the bounds of a value are said. */
-static const char *tcall_tell_range_(const tcall_telling_ *tell)
-{
-    const tcall_said_ *said = &tell->said;
-    if (!tcall_kind_has_bounds_(tell->node) ||
-        !(said->has_low || said->has_high))
-        return TCALL_FLASH_TEXT_("");
-#ifndef TOOLCALL_NO_INT64
-    if (tell->node->flags & TCALL_MEMBER_OVER)
-        return !said->has_high ? TCALL_FLASH_TEXT_(" over %l")
-               : tell->node->flags & TCALL_MEMBER_UNDER
-                   ? TCALL_FLASH_TEXT_(" over %l and under %h")
-                   : TCALL_FLASH_TEXT_(" over %l and of at most %h");
-    if (tell->node->flags & TCALL_MEMBER_UNDER)
-        return said->has_low ? TCALL_FLASH_TEXT_(" of at least %l and under %h")
-                             : TCALL_FLASH_TEXT_(" under %h");
-#endif
-    if (!said->has_low)
-        return TCALL_FLASH_TEXT_(" of at most %h");
-    if (!said->has_high)
-        return TCALL_FLASH_TEXT_(" of at least %l");
-    if (said->low == said->high)
-        return TCALL_FLASH_TEXT_(" of %h");
-    return said->group == TCALL_SAID_VALUE_
-               ? TCALL_FLASH_TEXT_(" from %l to %h")
-               : TCALL_FLASH_TEXT_(" of %c to %h");
-}
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_telling_ *tell)
-{
-    const tcall_shape *node = tell->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    (void)at;
     if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(tell->out, (const char *)node->more, node->high + 1);
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
     else
-        tcall_tell_types_(
-            tell->out, null_last ? types & ~(unsigned)TCALL_SHAPE_NULL : types);
-    tcall_tell_text_(tell, tcall_tell_range_(tell));
-    if (null_last)
-        TCALL_SAY(tell->out, " or null");
+        tcall_put_number_near_(out, node);
 }
 
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_telling_ *tell)
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
 {
-    const tcall_shape *node = tell->node;
-    if (tell->said.group == TCALL_SAID_VALUE_) {
-        tcall_tell_wanted_(tell);
-        return;
-    }
-    TCALL_SAY(tell->out, "at most ");
-    if (tell->said.group == TCALL_SAID_ITEMS_) {
-        tcall_tell_bound_(tell, node->high);
-    } else {
-        tcall_put_number_(tell->out, node->size - 1, 0);
-        TCALL_SAY(tell->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_telling_ *tell)
-{
-    const tcall_object *object = tell->place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(tell->out, "use ");
-    tcall_tell_list_(tell->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(tell->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown, and a text after it; where none was kept, a text
- * in place of both. */
-static void tcall_tell_came_(const tcall_telling_ *tell, const char *after,
-                             const char *unkept)
-{
-    const tcall_misplaced_ *place = tell->place;
-    if (place->came) {
-        place->show(tell->out, place->came);
-        tcall_write_flash(tell->out, after);
-        return;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    if (len) {
-        uint8_t quoted = tell->out->quoted;
-        tcall_write_char_(tell->out, '"');
-        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-            tell->out->quoted = 1;
-        tcall_write_bytes(tell->out, misfit->text,
-                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-        tell->out->quoted = quoted;
-        tcall_write_text(tell->out, cut ? "...\"" : "\"");
-        unkept = after;
-    }
-#endif
-    tcall_write_flash(tell->out, unkept);
-}
-
-/* Writes what passed a bound: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_telling_ *tell)
-{
-    const tcall_misfit *misfit = tell->place->misfit;
-    if (tell->said.group == TCALL_SAID_LENGTH_)
-        TCALL_SAY(tell->out, "the string");
-    else if (tell->said.group == TCALL_SAID_ITEMS_)
-        TCALL_SAY(tell->out, "the array");
-    else if (tell->place->came)
-        tell->place->show(tell->out, tell->place->came);
-    else if (misfit->exact)
-        tcall_put_number_(tell->out, misfit->got, tell->node->digits);
-    else
-        TCALL_SAY(tell->out, "this number");
-}
-
-/* Returns how the minimum is said that was passed. */
-static const char *tcall_tell_under_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_OVER)
-        return TCALL_FLASH_TEXT_("not over %l");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("under the minimum %l");
-}
-
-static const char *tcall_tell_over_(const tcall_shape *node)
-{
-#ifndef TOOLCALL_NO_INT64
-    if (node->flags & TCALL_MEMBER_UNDER)
-        return TCALL_FLASH_TEXT_("not under %h");
-#endif
-    (void)node;
-    return TCALL_FLASH_TEXT_("over the maximum %h");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. Further
- * ones are %l and %h, the bounds, and %c, the lower one as a mere number. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_telling_ *tell = (tcall_telling_ *)of;
-    const tcall_shape *node = tell->node;
-    switch (letter) {
-    case 'v': tcall_tell_value_(tell); break;
-    case 'u': tcall_tell_text_(tell, tcall_tell_under_(node)); break;
-    case 'o': tcall_tell_text_(tell, tcall_tell_over_(node)); break;
-    case 'l': tcall_tell_bound_(tell, tell->said.low); break;
-    case 'h': tcall_tell_bound_(tell, tell->said.high); break;
-    case 'c': tcall_put_number_(tell->out, tell->said.low, 0); break;
-    case 's': tcall_tell_wanted_(tell); break;
-    case 'r': tcall_tell_room_(tell); break;
-    case 'k': tcall_tell_known_(tell); break;
-    case 'w':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(""),
-                         TCALL_FLASH_TEXT_("this"));
-        break;
-    case 'x':
-        tcall_tell_came_(tell, TCALL_FLASH_TEXT_(" is not a property here"),
-                         TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    case 'n':
-        if (tell->place->name)
-            tcall_write_flash(tell->out, tell->place->name);
-        break;
-    default: break;
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    tcall_telling_ tell;
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    tell.out = writer;
-    tell.place = place;
-    tell.node = node;
-    tell.said = tcall_said_of_(node);
-    tcall_tell_text_(&tell, tcall_word_at_(sentences, place->misfit->code - 1));
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-TCALL_SHARED_ void tcall_tell_misfit_(tcall_writer *writer,
-                                      const tcall_misplaced_ *place)
-{
-    tcall_write_flash(writer, tcall_misfit_keyword_(place->misfit));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    tcall_place_init_(&place, misfit, shape);
-    tcall_write_misplaced_(writer, &place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(writer, &place);
-    return writer->error;
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -12589,15 +11801,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -12620,7 +11832,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -12642,9 +11854,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -12677,11 +11891,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -12700,7 +11915,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12716,7 +11931,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -12787,7 +12002,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -12824,14 +12039,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -12909,6 +12138,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -12916,7 +12146,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12928,15 +12158,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -13023,30 +12254,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -13094,7 +12321,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;
@@ -13113,8 +12341,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */
@@ -13135,6 +12363,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -13142,7 +12371,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)
@@ -13324,8 +12553,7 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -13396,8 +12624,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -13411,7 +12639,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -13425,11 +12653,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -13503,53 +12731,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -13669,32 +12862,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -13730,19 +12923,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -13789,38 +12972,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -14210,7 +13373,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -14276,8 +13440,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -14325,17 +13490,14 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -14348,12 +13510,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -14373,11 +13538,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -14434,7 +13599,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -14457,17 +13622,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 
@@ -14505,6 +13665,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -14512,32 +13673,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -14545,8 +13701,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -14555,7 +13711,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -14565,15 +13721,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);
@@ -14613,6 +13779,337 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
  * with whoever reads shapes alone.
  */
 
+/* ---- misfits of shapes: where ---- */
+
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* A misfit that is said, and where it is: the value, and the object or list
+ * around it. */
+typedef struct tcall_misplaced_ {
+    tcall_writer *out;          /* where it is said */
+    const tcall_misfit *misfit; /* NULL: it was found in checked text */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
+    tcall_limits_ limits;                                 /* of the value */
+} tcall_misplaced_;
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
+            return;
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
+            tcall_write_char_(place->out, '/');
+            if (list)
+                tcall_put_number_(place->out, step, 0);
+            else
+                tcall_put_step_(place->out, place->name);
+        }
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
+    }
+}
+
+/* ---- and in words ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    unsigned types = tcall_types_of_(node);
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(place->out, null_last
+                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
+                                          : types);
+    tcall_tell_range_(&place->limits, false);
+    if (null_last)
+        TCALL_SAY(place->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    if (place->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_tell_wanted_(place);
+        return;
+    }
+    TCALL_SAY(place->out, "at most ");
+    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(place->out, node->size - 1, 0);
+        TCALL_SAY(place->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_known_(const tcall_misplaced_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(place->out, "use ");
+    tcall_tell_list_(place->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(place->out, " or ");
+}
+
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_misplaced_ *place)
+{
+    if (place->came) {
+        place->show(place->out, place->came);
+        return true;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    uint8_t quoted = place->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(place->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        place->out->quoted = 1;
+    tcall_write_bytes(place->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    place->out->quoted = quoted;
+    tcall_write_text(place->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Writes what passed a limit: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_misplaced_ *place)
+{
+    const tcall_misfit *misfit = place->misfit;
+    if (place->limits.of == TCALL_LIMITS_LENGTH_)
+        TCALL_SAY(place->out, "the string");
+    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
+        TCALL_SAY(place->out, "the array");
+    else if (place->came)
+        place->show(place->out, place->came);
+    else if (misfit->exact)
+        tcall_put_number_(place->out, misfit->got, place->node->digits);
+    else
+        TCALL_SAY(place->out, "this number");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
+    tcall_limits_ *limits = &place->limits;
+    switch (letter) {
+    case 'v': tcall_tell_value_(place); break;
+    case 'u':
+        tcall_write_parts_(place->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(place->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
+    case 's': tcall_tell_wanted_(place); break;
+    case 'r': tcall_tell_room_(place); break;
+    case 'k': tcall_tell_known_(place); break;
+    case 'w':
+        if (!tcall_tell_came_(place))
+            TCALL_SAY(place->out, "this");
+        break;
+    case 'x':
+        tcall_write_flash(
+            place->out,
+            tcall_tell_came_(place)
+                ? TCALL_FLASH_TEXT_(" is not a property here")
+                : TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
+    default: tcall_write_flash(place->out, place->name); break; /* n */
+    }
+}
+
+/* Writes what is wrong, and what to send instead. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    place->node = node;
+    place->limits = tcall_limits_of_(node);
+    place->limits.out = place->out;
+    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
+                       tcall_tell_part_, place);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    memset(&place, 0, sizeof place);
+    place.out = writer;
+    place.misfit = misfit;
+    place.node = &tcall_root_;
+    place.object = shape;
+    tcall_say_place_(&place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(&place, misfit->code);
+    return writer->error;
+}
+
 /* ---- texts ---- */
 
 /* Longer values are cut in what the model reads. */
@@ -14635,12 +14132,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -14692,18 +14187,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -14757,6 +14246,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -14774,7 +14265,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -14817,18 +14308,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -14857,75 +14344,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -15045,22 +14521,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -15091,46 +14558,60 @@ static void tcall_say_part_(void *of, char letter)
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
     tcall_misplaced_ place;
-    memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
-        misfit.code++;
-    place.misfit = &misfit;
-    place.node = is->shape;
-    place.name = NULL;
-    place.object = is->object;
+    int code = 1;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
+        code++;
+    memset(&place, 0, sizeof place);
+    place.out = fault->out;
+    place.node = (const tcall_shape *)is->shape;
     place.came = fault->value;
     place.show = tcall_say_sent_;
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
-    tcall_tell_misfit_(fault->out, &place);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
+    tcall_tell_misfit_(&place, code);
 }
 
 /* ---- whole faults ---- */
 
+/* What says the fault of a node; NULL where there are but shapes. */
+typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
 {
     int half;
+    for (half = 0; half <= (int)remedy; half++)
+        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
+                                bool remedy)
+{
     if (!fault->is->node)
         tcall_say_shape_(fault);
-    else
-        for (half = 0; half <= (int)remedy; half++)
-            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+    else if (say)
+        say(fault, remedy);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." Without a remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
+                                    const char *text, const tcall_fault *is,
+                                    bool remedy)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     fault.key = tcall_say_pointer_(writer, text, fault.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
+    tcall_say_sentence_(&fault, say, remedy);
 }
 
 /* Writes "path", with the member that a coercion left out, or NULL. Returns the
@@ -15153,8 +14634,8 @@ static const char *tcall_write_path_(tcall_writer *writer, const char *text,
     return key;
 }
 
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
+TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
+                                     const char *text, const tcall_fault *is)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
@@ -15163,9 +14644,15 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
     tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
+    tcall_say_sentence_(&fault, say, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    return tcall_write_fault_(writer, tcall_say_node_, text, is);
 }
 
 /* ---- coercions ---- */
@@ -15372,9 +14859,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -15385,21 +14875,21 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    size_t at = 0;
-    while (at < text.len && tcall_is_space_(text.ptr[at]))
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_syntax_ syntax;
+    while (at < end && tcall_is_space_(*at))
         at++;
-    return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_text_(&scan, text) == TCALL_OK &&
-           (!scan.wide || tcall_numbers_fit_(text));
+    if (at == end || *at != '{')
+        return false;
+    tcall_json_recognise_(&syntax, at, end);
+    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 {
+    memset(chat, 0, sizeof *chat);
     chat->block = block;
     chat->start = block->low;
-    chat->made = 0;
-    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -15452,6 +14942,7 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
             from < (uintptr_t)is.ptr + is.len) {
             memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
             chat->edited = true;
+            chat->counted.at = 0;
         }
     }
 }
@@ -15480,11 +14971,18 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+/* Gives a part of an item, and moves *bytes to the next one. */
+static void tcall_head_take_(const tcall_item_head_ *head, int part,
+                             const char **bytes, tcall_str *to)
+{
+    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += to->len;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
-    int part;
     if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
@@ -15496,11 +14994,10 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++) {
-        size_t len = tcall_head_len_(head, part);
-        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
-        bytes += len;
-    }
+    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
+    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
+    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
+    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -15538,6 +15035,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
     chat->edited = false;
+    chat->counted.at = 0;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);
@@ -15947,7 +15445,13 @@ static bool tcall_is_reserved_(const char *name)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters || tool->shape;
+    return tool->parameters.text || tool->shape;
+}
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
 }
 
 /* What is wrong with what a row says of its arguments. */
@@ -15958,9 +15462,15 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
                   "parameters is missing: give a JSON Schema, or a shape, "
                   "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
                   "parameters and shape say the same twice: leave out "
                   "parameters, which is written from the shape");
+    TCALL_REFUSE_(review,
+                  tcall_is_unread_(tool->parameters) ||
+                      tcall_is_unread_(tool->output) ||
+                      tcall_is_unread_(tool->provider_schema),
+                  "a schema has text, but no reader: write TCALL_JSON({...}), "
+                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
@@ -15992,14 +15502,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, tool->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -16038,10 +15542,8 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, desc->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
+                  "hooks need stages: set it to &tcall_stages");
 #ifdef TOOLCALL_NO_EVENTS
     TCALL_REFUSE_(&review, desc->on_event != NULL,
                   "on_event was left out by TOOLCALL_NO_EVENTS");
@@ -16100,40 +15602,17 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
 #endif
 
 /* ==========================================================================
- * >>registry
+ * >>schemas
  */
 
-/* ---- schemas of a row ---- */
+/* ---- at the start ---- */
 
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -16150,13 +15629,6 @@ static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
             r = TCALL_E_MEMORY;
     return r;
 }
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Reports a fault of a schema, in its own words. */
 static void tcall_schema_tell_(void *user, const tcall_schema *fault)
@@ -16193,8 +15665,6 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     for (; takes && row; row = tcall_row_next_(row))
         switch (row->on) {
         case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
         case TCALL_ON_ALLOF_:
             for (i = 0; takes && i < row->count; i++)
                 takes =
@@ -16211,42 +15681,275 @@ static bool tcall_takes_objects_(const tcall_node *node, int depth)
     return takes;
 }
 
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
+static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                             tcall_schema_text source)
 {
     tcall *tc = judged->tc;
     tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
     int r;
-    author.user = judged;
+    author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
+        r = tcall_json_check(tcall_str_of(source.text));
         if (r < 0)
             tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
         return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
     }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
+}
+
+/* ---- an example of what a schema allows ---- */
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false}};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
+{
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
+}
+
+/* Writes a number near the bounds of a schema, 1 without any. */
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
+{
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object") && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array") && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* ---- the reader ---- */
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
+}
+
+/* ==========================================================================
+ * >>registry
+ */
+
+/* ---- schemas of a row ---- */
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
 }
 
 /* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
+                             const char *which, tcall_schema_text source,
                              tcall_schema *schema)
 {
-    tcall_judged_ judged = {tc, tool, which};
-    int r;
+    tcall_judged_ judged;
+    int r = TCALL_OK;
+    judged.tc = tc;
+    judged.tool = tool;
+    judged.which = which;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
+    if (source.text && source.reader)
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -16299,172 +16002,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
         tc->nodes[row] = NULL;
 }
 
-/* ---- the order of hooks ---- */
-
-/* When a stage is due: towards the run (GOING), after it, always ... The
- * states of a call are bits, and each stage has the set of states that it is
- * due in: that, and the order of the list, is the whole lifecycle. */
-enum {
-    TCALL_GOING_ = 1,    /* towards the run of the tool */
-    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
-    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
-    TCALL_FAILED_ = 8,
-    TCALL_DONE_ = 16,
-    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
-
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
-    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
-    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
-    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
-    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
-    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
-    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
-};
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* The states that each stage is due in. */
-static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, when) TCALL_##when##_,
-    TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-};
-
-/* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *first,
-                               const tcall_hook *second)
-{
-    if (first->stage != second->stage)
-        return first->stage < second->stage;
-    if (tcall_due_[first->stage] & TCALL_LATE_)
-        return first->priority < second->priority;
-    return first->priority > second->priority;
-}
-
-/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
- * Equal ones keep the order of the tables. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
-    return r;
-}
-
-/* Bytes of the order of a tool's hooks. */
-static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
-{
-    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
-    return tcall_round_up_(count * sizeof(const tcall_hook *));
-}
-
-/* Orders the hooks of the registry and of one tool, which may be NULL. The
- * room of a row that was used before is used again. */
-static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Checks the hooks of a tool and puts them in order with the registry's. */
+/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
-    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (!tc->orders) { /* the start has failed: it only has to be counted */
-        tcall_lasts_(tc, tcall_order_size_(tc, tool));
-        return r;
-    }
-    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
 }
-
-/* The same for the registry. Rows have orders of their own only where a tool
- * has hooks, or may come with some. */
-static int tcall_desc_hooks_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (r < 0)
-        return r;
-    if (rows) {
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
-}
-
-#else
-
-/* Without hooks there is nothing to order: a table of them is a fault. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return TCALL_OK;
-}
-
-static int tcall_desc_hooks_(tcall *tc)
-{
-    (void)tc;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ---- the registry ---- */
 
@@ -16510,7 +16052,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_desc_check_(tc);
     if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
     }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
@@ -16533,7 +16075,8 @@ TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) /* it is read as a value, to be checked */
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
             return room + 4 * bytes;
     return room;
 }
@@ -16709,8 +16252,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
  * word is a pair of neighbouring characters.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
     TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
     TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
@@ -16718,36 +16259,35 @@ enum {
 
 /* Words that say nothing about what is wanted, by their first letter. Words
  * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char *const tcall_stop_words_[26] = {
+static const char tcall_stop_words_[] =
     "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at",
-    "based be because been before being best between both but by",
-    "can could",
-    "d did do does doing don done during",
-    "e each etc every",
-    "finally first following for from furthermore",
-    "g give given good great",
-    "had has have having he hello help her here hey hi him his how",
-    "i if im in into is it its ive",
-    "just",
-    "kindly know",
-    "lastly let lets like ll look looking",
-    "m make may me might mine more moreover most must my",
-    "need needs next no nor not now",
-    "of ok okay once only or other our",
-    "per please",
-    "",
-    "re regarding related",
-    "s same second shall she should so some someone something soon such sure",
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
     "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too",
-    "us use used using",
-    "ve very via",
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
     "want wants was way ways we well were what when where which who whom whose "
-    "why will with would",
-    "",
-    "yes you your",
-    ""};
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
 
 /* ---- characters */
 
@@ -16927,20 +16467,28 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
- * an escape, and all bytes beyond ASCII. */
-static const uint32_t tcall_word_bytes_[8] = {
-    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> i % 32 & 1;
 }
 
-static bool tcall_in_word_(char c)
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
 {
-    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
 }
 
 /* Notes what a sign of the input means for the next word; `next` follows it. */
@@ -16949,7 +16497,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
 {
     switch (code) {
     case '.': /* but not in 1.5 or example.com */
-        if (next >= words->end || !tcall_in_word_(*next))
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
             words->sentence = true;
         break;
     case '!':
@@ -17013,30 +16561,20 @@ static bool tcall_split_fold_(tcall_split_ *words)
     }
 }
 
-static const char *tcall_skip_range_(const char *at, const char *end,
-                                     char first, char last)
-{
-    while (at < end && *at >= first && *at <= last)
-        at++;
-    return at;
-}
-
-/* Returns the length of the word at the cursor when it consists of ASCII
- * letters or digits; 0 when it contains other characters or escapes. */
-static size_t tcall_split_ascii_(const tcall_split_ *words)
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
+    const char *small = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
     if (after == start)
-        after = tcall_skip_range_(start, end, '0', '9');
-    else if (lower - start > 1 && after > lower &&
-             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
-        after = lower - 1; /* HTTPServer: the last capital begins a word */
-    if (after < end &&
-        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
-        return 0;
-    return (size_t)(after - start);
+        after = tcall_row_(start, end, '0');
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
 }
 
 /* ---- stems */
@@ -17047,11 +16585,14 @@ static bool tcall_ends_with_(const char *word, size_t length, const char *end)
     return length >= n && memcmp(word + length - n, end, n) == 0;
 }
 
+/* Bits of a, e, i, o, u and y. */
+#define TCALL_VOWELS_ 0x1104111u
+
 static bool tcall_has_vowel_(const char *word, size_t length)
 {
-    size_t i;
-    for (i = 0; i < length; i++)
-        if (strchr("aeiouy", word[i]))
+    while (length-- > 0)
+        if (tcall_is_letter_(word[length]) &&
+            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
             return true;
     return false;
 }
@@ -17110,21 +16651,17 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* Returns ten bits from the first two letters, which all forms of a word share.
- * They rule most words out before the work of making a stem. */
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned first, second;
-    if ((unsigned char)*word >=
-        0x80) { /* of UTF-8 the first byte says little */
-        word++;
-        length--;
-    }
-    first = word[0] & 31;
-    second = length > 1 ? word[1] & 31 : 0;
-    if (second == ('y' & 31))
-        second = 'i' & 31;
-    return first << 5 | second;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -17135,12 +16672,13 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    size_t length = tcall_split_ascii_(words);
-    if (length == 0)
+    const char *after = tcall_split_ascii_(words);
+    if (!after)
         return tcall_split_fold_(words);
     words->word = words->cursor;
-    words->cursor += length;
-    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    words->cursor = after;
+    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
+                                            TCALL_WORD_BYTES_);
     return true;
 }
 
@@ -17168,11 +16706,11 @@ static void tcall_split_lower_(tcall_split_ *words)
 /* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
-    const char *at = words->cursor, *end = words->end;
-    for (; at < end && !tcall_in_word_(*at); at++)
-        if (words->input)
+    const char *at = words->cursor;
+    words->cursor = tcall_row_(at, words->end, ' ');
+    if (words->input)
+        for (; at < words->cursor; at++)
             tcall_split_sign_(words, (unsigned char)*at, at + 1);
-    words->cursor = at;
 }
 
 /* Goes on with the next text of a shape. */
@@ -17211,7 +16749,8 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     const char *list;
     if (!tcall_is_letter_(*words->word))
         return false;
-    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
         size_t length = strcspn(list, " ");
         if (length == words->length && memcmp(list, words->word, length) == 0)
             return true;
@@ -17221,15 +16760,11 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     return false;
 }
 
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>synonyms
  *
  * A compiler need not accept texts of more than 4095 bytes: there are several.
  */
-
-#if !defined TOOLCALL_NO_SYNONYMS && !defined TOOLCALL_NO_PICK
 
 /* Homes and their devices, and messages. */
 static const char tcall_synonyms_devices_[] =
@@ -17467,18 +17002,112 @@ static const char tcall_synonyms_world_[] =
     "country nation\n"
     "language locale\n";
 
+/* Sums and units, places, trades and sciences, files, days. */
+static const char tcall_synonyms_more_[] =
+    "plus add sum addition\n"
+    "minus subtract subtraction difference\n"
+    "times multiply multiplication product\n"
+    "divide division quotient ratio\n"
+    "percent percentage rate\n"
+    "squared power exponent\n"
+    "factorial permutation combination\n"
+    "circle radius circumference\n"
+    "rectangle square\n"
+    "hypotenuse triangle\n"
+    "equation solve root quadratic\n"
+    "probability chance odds likelihood\n"
+    "mean median mode deviation variance statistics\n"
+    "regression predict\n"
+    "gcd hcf divisor factor\n"
+    "lcm multiple\n"
+    "maximum max highest most largest\n"
+    "minimum min lowest least smallest\n"
+    "sort order rank ranking\n"
+    "count number many\n"
+    "convert kilometer mile meter feet inch unit\n"
+    "mass weight kilogram pound\n"
+    "force acceleration gravity physics\n"
+    "electric electricity current voltage\n"
+    "energy electricity power consumption\n"
+    "fog foggy humidity humid storm cloudy weather temperature\n"
+    "air pollution quality smog\n"
+    "grow growth increase\n"
+    "law tenant rights lawsuit case attorney\n"
+    "crime police criminal\n"
+    "breakfast dinner lunch meal recipe dish vegetarian\n"
+    "drink wine beer coffee tea\n"
+    "shoe clothes laptop product\n"
+    "album song music playlist\n"
+    "piano guitar instrument music\n"
+    "museum gallery exhibition art\n"
+    "painting sculpture artwork art artist\n"
+    "science scientific study studies research paper\n"
+    "scientist inventor discover invent\n"
+    "economy economic market finance\n"
+    "company earnings revenue profit\n"
+    "bank account savings interest\n"
+    "tourist attraction sightseeing landmark travel\n"
+    "place venue location spot\n"
+    "park hiking trail outdoor\n"
+    "beach island destination travel\n"
+    "gas petrol fuel\n"
+    "charging electric ev\n"
+    "player athlete team\n"
+    "league standing ranking table\n"
+    "championship tournament competition\n"
+    "war battle history treaty\n"
+    "president leader government politics election\n"
+    "religion bible prayer faith\n"
+    "hospital clinic patient\n"
+    "pain injury symptom health\n"
+    "protein gene dna biology\n"
+    "mental anxiety stress therapy meditation\n"
+    "sleep bed rest\n"
+    "weight calorie diet\n"
+    "baby child kid parent\n"
+    "friend contact people\n"
+    "birthday party celebration gift\n"
+    "marketing advertising ad ads campaign promotion\n"
+    "keyword seo search\n"
+    "competitor competition rival\n"
+    "blog post article content writing\n"
+    "essay letter text write\n"
+    "poem poetry lyrics\n"
+    "english language grammar\n"
+    "meme gif funny\n"
+    "filter effect edit image\n"
+    "resolution size image\n"
+    "api endpoint service\n"
+    "app application software\n"
+    "install setup deploy\n"
+    "encryption encrypt security secure\n"
+    "vulnerability threat attack security\n"
+    "txt csv json xml yaml log md docx xlsx file read write\n"
+    "folder ls list directory\n"
+    "terminal shell command run\n"
+    "now today tonight tomorrow week weekend current date time calendar\n"
+    "yesterday ago past date\n"
+    "age birth born year\n"
+    "zip postal code address\n"
+    "coordinate latitude longitude location\n"
+    "traffic congestion road\n"
+    "altitude height elevation\n";
+
 TCALL_DATA_ const char *const tcall_synonyms[] = {
     tcall_synonyms_devices_, tcall_synonyms_offices_, tcall_synonyms_web_,
-    tcall_synonyms_world_, NULL};
-
-#endif
+    tcall_synonyms_world_,   tcall_synonyms_more_,    NULL};
 
 /* ==========================================================================
- * >>query: what an input asks for, and what a tool says of it
+ * >>pick
  *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. For each
- * tool, a record of 20 bytes keeps how much its texts say about each term.
+ * the first six letters of that stem, and the stems of its synonyms. What each
+ * tool says of the terms is read once and kept as a record of 20 bytes; where
+ * the block has no room for records the tools are read again instead. The
+ * weight of a term comes from how few tools have it, the worth of a tool from
+ * the weights of the terms it has (BM25F), as a share of the best of all tools;
+ * and since an input can want several things, also of the best for each of its
+ * sentences.
  *
  * Keys are compared by hashes of 32 bits, because their texts would take more
  * memory than a microcontroller can spare. A word of a tool is mistaken for one
@@ -17487,10 +17116,8 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  * a tool to be found can write the word itself.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
-    TCALL_QUERY_TERMS_ = 45,    /* most different words of an input */
+    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
     TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
     TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
     TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
@@ -17517,21 +17144,20 @@ enum {
 static const struct tcall_text_weight_ {
     uint8_t exact, fuzzy, length;
 } tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {2, 1, 1}};
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
 
 /* How much a tool says about each term. */
 typedef struct tcall_record_ {
     uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
-    uint8_t length; /* of its texts, see tcall_record_length_; 0: it may not be
-                       picked */
-    uint8_t name;   /* how much of its name was asked for; 16: all words */
+    uint16_t length; /* of its texts, in quarters of a word, and 1 */
+    uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
     uint16_t exact_tools; /* that have the word itself */
-    uint16_t tools;       /* that have it or something like it */
+    uint16_t fuzzy_tools; /* that have only something like it */
     uint8_t weight;       /* 16 * log2 of how rare it is */
     uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
     uint8_t exact, fuzzy; /* sums of the tool that is being read */
@@ -17557,8 +17183,7 @@ typedef struct tcall_query_ {
 
 /* ---- records */
 
-TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
-                                           unsigned term)
+static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
@@ -17566,8 +17191,8 @@ TCALL_SHARED_ unsigned tcall_record_level_(const tcall_record_ *record,
 }
 
 /* Keeps a sum as the highest level that it reaches. */
-TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                                      unsigned sum)
+static void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                               unsigned sum)
 {
     unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
     uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
@@ -17578,29 +17203,12 @@ TCALL_SHARED_ void tcall_record_keep_(tcall_record_ *record, unsigned term,
     *levels |= (uint16_t)(level << shift);
 }
 
-/* Keeps the length of the texts, given in quarters of a word, and the part of
- * the name that was asked for. */
-TCALL_SHARED_ void tcall_record_close_(tcall_record_ *record, unsigned length,
-                                       unsigned name_words, unsigned asked)
-{
-    unsigned coarse = length < 128 ? length : 128 + (length - 128) / 16;
-    record->length = (uint8_t)(coarse > 0 ? tcall_at_most_(coarse, 255) : 1);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
-}
-
-/* Returns the length of the texts in quarters of a word. */
-TCALL_SHARED_ unsigned tcall_record_length_(const tcall_record_ *record)
-{
-    unsigned coarse = record->length;
-    return coarse < 128 ? coarse : 128 + (coarse - 128) * 16;
-}
-
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, and moves *slot past it.
  * Returns its entry in key_terms, or 0 when there is no other. */
-TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
-                                         uint32_t hash, unsigned *slot)
+static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
+                                  unsigned *slot)
 {
     for (;;) {
         unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
@@ -17610,27 +17218,18 @@ TCALL_SHARED_ unsigned tcall_query_find_(const tcall_query_ *query,
 }
 
 /* Returns the slot where the search for a key begins. */
-TCALL_SHARED_ unsigned tcall_query_slot_(uint32_t hash)
+static unsigned tcall_query_slot_(uint32_t hash)
 {
     return hash >> 24;
 }
 
-/* Returns whether the search for the hash of a slot finds this slot first. */
-TCALL_SHARED_ bool tcall_query_is_first_(const tcall_query_ *query,
-                                         unsigned slot)
-{
-    unsigned at = tcall_query_slot_(query->hashes[slot]);
-    tcall_query_find_(query, query->hashes[slot], &at);
-    return (at - 1) % TCALL_QUERY_SLOTS_ == slot;
-}
-
-TCALL_SHARED_ unsigned tcall_key_term_(unsigned key)
+static unsigned tcall_key_term_(unsigned key)
 {
     return (key & TCALL_KEY_TERM_) - 1;
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-TCALL_SHARED_ int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
     unsigned slot = tcall_query_slot_(stem), key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
@@ -17688,9 +17287,8 @@ static void tcall_query_input_(tcall_query_ *query, tcall_str input)
             query->sentence_count++;
             length = 0;
         }
-        /* Long numbers are values: no tool mentions them. */
-        if (tcall_split_stops_(&words) ||
-            (words.length > 4 && tcall_is_digit_(*words.word)))
+        /* Numbers are values, no topics. */
+        if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
         term = &query->terms[tcall_query_new_term_(query, &words)];
@@ -17717,10 +17315,13 @@ static void tcall_query_line_(tcall_query_ *query, tcall_str line)
     }
 }
 
-static void tcall_query_synonyms_(tcall_query_ *query,
-                                  const char *const *synonyms)
+/* Makes the query of an input. */
+static void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                              const char *const *synonyms)
 {
-    for (; *synonyms; synonyms++) {
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+    for (; synonyms && *synonyms; synonyms++) {
         const char *line = *synonyms;
         while (*line) {
             size_t length = strcspn(line, "\n");
@@ -17731,35 +17332,21 @@ static void tcall_query_synonyms_(tcall_query_ *query,
     }
 }
 
-/* Makes the query of an input. Without synonyms it uses tcall_synonyms. */
-TCALL_SHARED_ void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                                     const char *const *synonyms)
-{
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-#ifndef TOOLCALL_NO_SYNONYMS
-    if (!synonyms)
-        synonyms = tcall_synonyms;
-#endif
-    if (synonyms)
-        tcall_query_synonyms_(query, synonyms);
-}
-
 /* ---- tools */
 
 /* Begins to split one of the texts of a tool. */
-TCALL_SHARED_ void tcall_split_tool_(tcall_split_ *words,
-                                     const tcall_tool *tool, unsigned text)
+static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+                              unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
     texts[TCALL_TEXT_NAME_] = tool->name;
     texts[TCALL_TEXT_TITLE_] = tool->title;
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters != NULL;
+        words->json = tool->parameters.text != NULL;
         words->shape = tool->shape;
     }
 }
@@ -17802,14 +17389,14 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
         if (text == TCALL_TEXT_NAME_)
             name_words = words.count;
     }
-    tcall_record_close_(record, length, name_words, asked);
+    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
 }
 
 /* Makes the record of a tool. With `count`, counts it among the tools of each
  * term that it has. */
-TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
-                                     const tcall_tool *tool,
-                                     tcall_record_ *record, bool count)
+static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
+                              tcall_record_ *record, bool count)
 {
     unsigned i;
     memset(record, 0, sizeof *record);
@@ -17817,29 +17404,23 @@ TCALL_SHARED_ void tcall_query_read_(tcall_query_ *query,
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
         unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        if (term->exact + fuzzy == 0)
+            continue;
         tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count) {
-            term->exact_tools =
-                (uint16_t)(term->exact_tools + (term->exact > 0));
-            term->tools = (uint16_t)(term->tools + (term->exact + fuzzy > 0));
-        }
+        if (count && term->exact > 0)
+            term->exact_tools++;
+        else if (count)
+            term->fuzzy_tools++;
         term->exact = term->fuzzy = 0;
     }
 }
 
-#endif /* TOOLCALL_NO_PICK */
+/* ---- the work on one input */
 
-/* ==========================================================================
- * >>pick
- *
- * What each tool says of the terms is read once and kept as a record; where the
- * block has no room for records the tools are read again instead. The weight of
- * a term comes from how few tools have it, the worth of a tool from the weights
- * of the terms it has (BM25F), as a share of the best of all tools; and since
- * an input can want several things, also of the best for each of its sentences.
- */
-
-#ifndef TOOLCALL_NO_PICK
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
+/* Private initialisers name no member: C++ would want them in order. */
+static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* A score of one thousandth. Ranks are finer, so that they tell more tools
  * apart: the best is 1000 of these and fits 32 bits. */
@@ -17850,9 +17431,7 @@ typedef struct tcall_ranking_ {
     tcall *tc;
     tcall_str input;
     const tcall_pick_opts *opts;
-    tcall_pick_opts defaults;
     const tcall_scorer *scorers, *scorers_end;
-    tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
@@ -17873,15 +17452,14 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
+    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (opts->max_cost && tool->cost > opts->max_cost)
-        return "cost";
-    return NULL;
+    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
 /* Whether time is up, where there is a limit and a clock. */
@@ -17919,20 +17497,11 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* The tools that have the term itself if there are any, else those that have
- * something like it. */
+/* How many tools have a term: those that have only something like it count a
+ * quarter. */
 static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    return term->exact_tools ? term->exact_tools : term->tools;
-}
-
-/* 16 * log2 of how rare a term is among the tools. */
-static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
-{
-    uint32_t with = tcall_term_tools_(term);
-    unsigned rarity =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rarity < 255 ? rarity : 255;
+    return term->exact_tools + term->fuzzy_tools / 4u;
 }
 
 /* Makes the records of all tools that may be picked, where there is room for
@@ -17947,7 +17516,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         if (ranking->records)
             record = &ranking->records[i];
         tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += tcall_record_length_(record) * 16;
+        query->lengths += record->length;
         ranking->tools++;
     }
 }
@@ -17966,13 +17535,13 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
 
 /* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
  * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to half as much again. */
+ * whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
     uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
-    return worth * (32u + record->name) / 32;
+    return worth * (24u + record->name) / 24;
 }
 
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
@@ -17986,7 +17555,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    norm = 96 + 64u * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -18012,7 +17581,10 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     unsigned i;
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        unsigned rarity =
+            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
+            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+        rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
     }
@@ -18104,19 +17676,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Sets what is asked for, with the defaults of what is zero. */
-static void tcall_ranking_options_(tcall_ranking_ *ranking,
-                                   const tcall_pick_opts *opts)
-{
-    opts = opts ? opts : &ranking->defaults;
-    ranking->opts = opts;
-    ranking->max = opts->max ? opts->max : 3;
-    ranking->words.name = "words";
-    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-}
-
 /* Begins a ranking. The time counts from here on, reading the input included.
  */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
@@ -18128,8 +17687,11 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->tc = tc;
     ranking->count = desc->tool_count;
     ranking->input = input;
-    tcall_ranking_options_(ranking, opts);
-    opts = ranking->opts;
+    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -18304,8 +17866,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);
@@ -18374,7 +17936,8 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = ranking.timed_out
                 ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
                 : tcall_ranking_cut_(&ranking, picks, count);
-    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
@@ -18418,14 +17981,13 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_open(w, '[');
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
         tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
+        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18555,33 +18117,6 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     return tcall_write_close(w, '}');
 }
 
-#else
-
-/* Without this chapter nothing is picked: whoever asks for it is refused. */
-TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
-                                               const tcall_pick_opts *opts,
-                                               const tcall_tool *tool)
-{
-    (void)tc;
-    (void)opts;
-    (void)tool;
-    return NULL;
-}
-
-TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
-                             const tcall_pick_opts *opts, tcall_picked *picks,
-                             int max)
-{
-    (void)tc;
-    (void)input;
-    (void)opts;
-    (void)picks;
-    (void)max;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_PICK */
-
 /* ==========================================================================
  * >>call
  *
@@ -18591,9 +18126,11 @@ TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -18601,8 +18138,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -18614,7 +18155,8 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -18686,7 +18228,7 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
                                       size_t len, tcall_str *copy)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     *copy = tcall_slice_(held, held ? len : 0);
     return held ? TCALL_OK : TCALL_E_MEMORY;
@@ -18694,18 +18236,18 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Makes a machine read to the free part of the block: checked text at its
- * start, behind that the frames, both of use until the block is. room: bytes
- * that the checked text may take, its NUL included. */
-static void tcall_arguments_begin_(tcall_block *block, tcall_machine_desc *desc,
-                                   size_t room)
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
+ * room: bytes that the checked text may take, its NUL included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
 }
 
@@ -18726,9 +18268,7 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_str text)
 {
     tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -18755,6 +18295,26 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
     return machine->error;
 }
 
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
+}
+
 /* What the arguments may be, and where they go. */
 static int tcall_arguments_target_(tcall *tc, tcall_call *call,
                                    tcall_machine_desc *desc)
@@ -18762,14 +18322,15 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -18790,12 +18351,14 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
@@ -18810,8 +18373,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -18841,13 +18404,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -18861,13 +18424,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -18921,7 +18484,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -19003,7 +18566,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -19026,7 +18589,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 
@@ -19067,17 +18631,29 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
     return out->error;
 }
 
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
-}
-
 /* ==========================================================================
  * >>context
  */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
 
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
@@ -19111,7 +18687,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -19135,14 +18711,14 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -19166,7 +18742,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
-        r = tcall_scan_whole_(metadata);
+        r = tcall_json_check(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
@@ -19287,25 +18863,6 @@ int32_t tcall_time_left(const tcall_ctx *cx)
     return left > 0 ? left : 0;
 }
 
-/* Returns why the tool must not run now or go on, or TCALL_OK. */
-TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
-{
-    if (cx->stop < 0)
-        return cx->stop;
-    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
-}
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
-};
-
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -19322,36 +18879,6 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
     cx->wanted = 0;
-}
-
-/* True once the tool has run well, or for the last time, or something stands in
- * its place: what is written is the output. */
-TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
-{
-    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->run_step == TCALL_RUN_DID_;
-}
-
-/* Lets a hook wait after the run: the output lies in the block meanwhile.
- * Returns TCALL_E_AGAIN, or why it may not wait. */
-TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
-{
-    tcall_str text = tcall_output(cx);
-    int end = tcall_must_end_(cx);
-    if (r != TCALL_E_AGAIN)
-        return TCALL_E_USAGE;
-    if (end < 0)
-        return end;
-    if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
-    cx->output_held = true;
-    return r;
 }
 
 /* Adds an entry to the history for what is about to be replaced. */
@@ -19382,7 +18909,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -19437,15 +18964,6 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
@@ -19467,9 +18985,6 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 }
 
 /* ---- what becomes of the call ---- */
-
-/* Bytes of a tool's reason that are kept. */
-#define TCALL_REASON_ 128
 
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
@@ -19500,58 +19015,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     if (cx->state != TCALL_FAILED_ && !cx->settled)
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
-}
-
-/* Notes what failed, and where. What was noted of the same error stays: it is
- * passed on from the tool to the hooks around it. */
-TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
-{
-    tcall_failure *failure = &cx->failure;
-    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
-        return;
-    failure->error = error;
-    failure->stage = cx->stage;
-    failure->attempt = cx->attempt;
-    failure->ran = cx->result.ran;
-}
-
-/* Makes the call fail; the first failure counts. */
-TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
-{
-    tcall_note_failure_(cx, error);
-    if (error < 0)
-        cx->state = TCALL_FAILED_;
-}
-
-/* Copies the tool's words of why it failed, before the output is taken back:
- * to memory that all attempts share. Without it the error's code must do. */
-TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
-{
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
-        return;
-    if (text.len > TCALL_REASON_)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
-    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
-}
-
-/* True for the two errors that ask for tcall_invoke once more. */
-TCALL_SHARED_ bool tcall_waits_(int r)
-{
-    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
-}
-
-/* Returns how a hook or the tool ended: with an error, whatever it returned,
- * when it required a service that is missing. */
-TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
-{
-    if (cx->service_missing)
-        r = TCALL_E_SERVICE;
-    cx->service_missing = false;
-    return r > 0 ? TCALL_OK : r;
 }
 
 /* ==========================================================================
@@ -19586,17 +19049,6 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* Values that are nested deeper are left out. */
 #define TCALL_EXAMPLE_DEPTH_ 3
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ static void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -19617,208 +19069,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
-    tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -19831,7 +19081,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     desc.object = desc.for_c = true;
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     return (!shape || desc.target.out) &&
            tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
@@ -19871,10 +19121,11 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
-        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
-                                  TCALL_EXAMPLE_DEPTH_);
+        tool->parameters.reader->example(
+            &args, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
     if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
         return 0;
@@ -19933,7 +19184,8 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->args.at, &call->fault[i], true);
     }
 }
 
@@ -19985,8 +19237,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -20005,8 +19256,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -20026,8 +19276,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);
@@ -20050,11 +19299,121 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
 }
 
 /* ==========================================================================
- * >>run: permission, approval, the tool itself
+ * >>invoke
  *
- * What the library does itself at the stages of a call, with or without hooks.
+ * The state of a call is one bit, and each stage has the set of states that it
+ * is due in: that, and the order of the list, is the whole lifecycle.
  */
 
+/* Returns why the tool must not run now or go on, or TCALL_OK. */
+static int tcall_must_end_(const tcall_ctx *cx)
+{
+    if (cx->stop < 0)
+        return cx->stop;
+    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
+}
+
+/* Where an attempt to run the tool is. */
+enum {
+    TCALL_RUN_NOT_,      /* none is under way */
+    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
+    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
+    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
+    TCALL_RUN_BEGIN_,    /* the tool is due */
+    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
+    TCALL_RUN_DID_       /* at DID_EXECUTE */
+};
+
+/* ---- output ---- */
+
+/* True once the tool has run well, or for the last time, or something stands in
+ * its place: what is written is the output. */
+static bool tcall_has_run_(const tcall_ctx *cx)
+{
+    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
+           cx->run_step == TCALL_RUN_DID_;
+}
+
+/* Lets a hook wait after the run: the output lies in the block meanwhile.
+ * Returns TCALL_E_AGAIN, or why it may not wait. */
+static int tcall_output_hold_(tcall_ctx *cx, int r)
+{
+    tcall_str text = tcall_output(cx);
+    int end = tcall_must_end_(cx);
+    if (r != TCALL_E_AGAIN)
+        return TCALL_E_USAGE;
+    if (end < 0)
+        return end;
+    if (cx->output.len < text.len) {
+        tcall_block_share_(&cx->tc->block, cx->call->mark);
+        if (tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len,
+                                &cx->output) < 0)
+            return TCALL_E_MEMORY;
+    } else {
+        if (text.len)
+            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
+        cx->output.len = text.len;
+    }
+    cx->output_held = true;
+    return r;
+}
+
+/* ---- failure ---- */
+
+/* Bytes of a tool's reason that are kept. */
+#define TCALL_REASON_ 128
+
+/* Notes what failed, and where. What was noted of the same error stays: it is
+ * passed on from the tool to the hooks around it. */
+static void tcall_note_failure_(tcall_ctx *cx, int error)
+{
+    tcall_failure *failure = &cx->failure;
+    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
+        return;
+    failure->error = error;
+    failure->stage = cx->stage;
+    failure->attempt = cx->attempt;
+    failure->ran = cx->result.ran;
+}
+
+/* Makes the call fail; the first failure counts. */
+static void tcall_fail_(tcall_ctx *cx, int error)
+{
+    tcall_note_failure_(cx, error);
+    if (error < 0)
+        cx->state = TCALL_FAILED_;
+}
+
+/* Copies the tool's words of why it failed, before the output is taken back:
+ * to memory that all attempts share. Without it the error's code must do. */
+static void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
+{
+    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
+    if (!words || cx->state == TCALL_FAILED_)
+        return;
+    if (text.len > TCALL_REASON_)
+        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
+    if (text.len)
+        memmove(words, text.ptr, text.len);
+    cx->failure.reason = tcall_slice_(words, text.len);
+    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
+}
+
+/* True for the two errors that ask for tcall_invoke once more. */
+static bool tcall_waits_(int r)
+{
+    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
+}
+
+/* Returns how a hook or the tool ended: with an error, whatever it returned,
+ * when it required a service that is missing. */
+static int tcall_outcome_(tcall_ctx *cx, int r)
+{
+    if (cx->service_missing)
+        r = TCALL_E_SERVICE;
+    cx->service_missing = false;
+    return r > 0 ? TCALL_OK : r;
+}
 /* ---- permission ---- */
 
 /* Writes a set of permissions: in words, or as the constants to write in C. */
@@ -20103,10 +19462,8 @@ static void tcall_write_denial_(tcall_writer *out, const tcall_ctx *cx)
     tcall_write_permissions_(out, cx->tc->desc.allow, false);
 }
 
-#ifndef TOOLCALL_NO_EVENTS
-
 /* Writes the same for the developer: which tool it is, and the remedy. */
-TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
+static void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     unsigned missing = tcall_needs_(tool) & ~(unsigned)cx->tc->desc.allow;
@@ -20120,11 +19477,9 @@ TCALL_SHARED_ void tcall_write_remedy_(tcall_writer *out, const tcall_ctx *cx)
     }
 }
 
-#endif
-
 /* Checks that the registry gives the tool to its user. The reason is kept:
  * audit and events show it, too. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
+TCALL_NOINLINE_ static int tcall_authorize_(tcall_ctx *cx)
 {
     const tcall_call *call = cx->call;
     char text[TCALL_REASON_];
@@ -20143,24 +19498,19 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_authorize_(tcall_ctx *cx)
 /* ---- approval ---- */
 
 /* Reports a verdict: once when it is asked for, once when it is there. */
-TCALL_SHARED_ void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
+static void tcall_tell_verdict_(tcall_ctx *cx, tcall_verdict verdict)
 {
-    tcall_event event;
     bool asked = cx->approval_asked;
     cx->approval_asked = verdict == TCALL_VERDICT_LATER;
-    if (asked == cx->approval_asked)
-        return;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.verdict = (int)verdict;
-    tcall_tell_(cx->tc, &event,
-                cx->approval_asked ? TCALL_EVENT_APPROVAL
-                                   : TCALL_EVENT_VERDICT);
+    if (asked != cx->approval_asked)
+        tcall_tell_call_(cx->call,
+                         asked ? TCALL_EVENT_VERDICT : TCALL_EVENT_APPROVAL,
+                         tcall_slice_(NULL, 0), (int)verdict);
 }
 
 /* True when the call needs approval: the tool or its author says so, what runs
  * is the work of a repair, or nobody has checked the arguments. */
-TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
+static bool tcall_needs_approval_(const tcall_call *call)
 {
     const tcall_tool *tool = call->tool;
     bool reads_only = tcall_may_(call->cx.tc, tool) == TCALL_READ;
@@ -20172,26 +19522,35 @@ TCALL_SHARED_ bool tcall_needs_approval_(const tcall_call *call)
     return !reads_only || tool->no_schema_mode != TCALL_NO_SCHEMA_READ_ONLY;
 }
 
-/* Asks desc.approve where it has to be asked. */
-TCALL_SHARED_ int tcall_consent_(tcall_ctx *cx)
+/* Notes a verdict that is there. */
+TCALL_SHARED_ int tcall_decided_(tcall_ctx *cx, bool allowed)
 {
-    tcall_call *call = cx->call;
+    cx->call->approved = allowed;
+    tcall_tell_verdict_(cx, allowed ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_DENY);
+    return allowed ? TCALL_OK : TCALL_E_DENIED;
+}
+
+/* Asks desc.approve, which may know at once. */
+TCALL_SHARED_ int tcall_ask_consent_(tcall_ctx *cx)
+{
     const tcall_desc *d = &cx->tc->desc;
     tcall_verdict verdict = TCALL_VERDICT_DENY;
+    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
+    if (d->approve)
+        verdict = d->approve(d->user, cx->call);
+    return verdict == TCALL_VERDICT_LATER
+               ? TCALL_E_APPROVAL
+               : tcall_decided_(cx, verdict == TCALL_VERDICT_ALLOW);
+}
+
+/* Asks where it has to be asked. */
+static int tcall_consent_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
     if (call->error < 0 ||
         (!tcall_needs_approval_(call) && !cx->approval_asked))
         return TCALL_OK;
-    if (!call->approved) {
-        tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-        if (d->approve)
-            verdict = d->approve(d->user, call);
-        if (verdict == TCALL_VERDICT_LATER)
-            return TCALL_E_APPROVAL;
-        call->approved = verdict == TCALL_VERDICT_ALLOW;
-    }
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return call->approved ? tcall_decided_(cx, true) : tcall_ask_consent_(cx);
 }
 
 /* ---- the tool ---- */
@@ -20201,7 +19560,8 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args = cx->injected.at ? cx->injected : call->args;
+    tcall_json args =
+        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
@@ -20224,13 +19584,13 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected.at && cx->failure.reason.len)
+    if (cx->injected && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
 /* Runs the tool, or lets it go on. One that has to end is called a last time
  * only if it holds something, and what it then writes does not count. */
-TCALL_SHARED_ int tcall_run_(tcall_ctx *cx)
+static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
@@ -20267,30 +19627,28 @@ TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
 {
     tcall_block *block = &cx->tc->block;
     tcall_writer why;
-    /* up to the end of the text that is shown */
-    size_t text = (size_t)(machine->text - tcall_block_gap_(block));
-    block->low += text + machine->is.size;
+    /* the text lies at the end, and stays there while it is shown */
+    tcall_block_take_(block, tcall_output(cx).len + 1);
     tcall_hydrate_writer_(block, &why);
     tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
     tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, machine->text, &machine->faults[0], false);
+    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
+                     &machine->faults[0], false);
     tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-    block->low -= text + machine->is.size;
 }
 
-/* What this takes of the block is given back by its caller. */
-TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
+/* Reads the output as its schema has it. */
+TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
+                                              const tcall_node *node)
 {
-    tcall *tc = cx->tc;
     tcall_machine machine;
     tcall_machine_desc desc;
     int r;
     memset(&desc, 0, sizeof desc);
-    r = tcall_hydrate_compile_(tc, &desc.target.node, cx->call->tool->output);
-    if (r < 0)
-        return r;
-    desc.target.rows = &tcall_schema_rows;
-    r = tcall_arguments_read_(&tc->block, &machine, &desc, tcall_output(cx));
+    desc.target.node = node;
+    desc.target.rows = cx->call->tool->output.reader->rows;
+    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
+                              tcall_output(cx));
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
     if (r == TCALL_E_INVALID)
@@ -20302,15 +19660,24 @@ TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
     return TCALL_E_OUTPUT;
 }
 
+/* What this takes of the block is given back by its caller. */
+static int tcall_output_judge_(tcall_ctx *cx)
+{
+    const tcall_node *node;
+    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
+    return r < 0 ? r : tcall_output_read_(cx, node);
+}
+
 /* Checks the output against tool->output, if it has that. What a hook answered
  * in place of the tool is its own. */
-TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
+static int tcall_check_output_(tcall_ctx *cx)
 {
     const tcall_tool *tool = cx->call->tool;
     size_t high = cx->tc->block.high;
     bool own = cx->state != TCALL_ANSWERED_;
     int r = TCALL_OK;
-    if (tool && tool->output && own) /* what was cut is no fault of the tool */
+    if (tool && tool->output.text &&
+        own) /* what was cut is no fault of the tool */
         r = cx->wanted ? TCALL_E_MEMORY : tcall_output_judge_(cx);
     if (r == TCALL_E_MEMORY && !cx->wanted)
         cx->wanted = tcall_output(cx).len; /* all of it is needed */
@@ -20319,43 +19686,146 @@ TCALL_SHARED_ int tcall_check_output_(tcall_ctx *cx)
     return r;
 }
 
-/* ==========================================================================
- * >>stages
- *
- * tcall_init has put the hooks in order, so a stage finds its hooks one after
- * the other, and what is left of a stage that waits is one number: the place
- * of the next hook.
- */
+/* ---- hooks ---- */
 
-#ifndef TOOLCALL_NO_HOOKS
+/* The states that each stage is due in. */
+static const uint8_t tcall_due_[] = {
+#define TCALL_X_(NAME, when) TCALL_##when##_,
+    TCALL_STAGES(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* ---- the order of the hooks of a call ---- */
+/* Reports what is wrong with the hooks of a table: each is named with its tool
+ * or table. */
+static int tcall_hooks_check_(tcall *tc, const char *name,
+                              const tcall_hook *hook, size_t count)
+{
+    int r = TCALL_OK;
+    for (; count; hook++, count--) {
+        char which[64];
+        tcall_review_ review;
+        tcall_writer out;
+        tcall_writer_init(&out, which, sizeof which - 1);
+        tcall_write_text(&out, name ? name : "(no name)");
+        tcall_write_text(&out, ": hook ");
+        tcall_write_text(&out, hook->name ? hook->name : "(no name)");
+        which[out.fill] = '\0';
+        review = tcall_review_of_(tc, which);
+        TCALL_REFUSE_(&review, !hook->run,
+                      "run is missing: name the function to call");
+        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      "its stage is none of TCALL_STAGES");
+        r = tcall_worse_(r, review.error);
+    }
+    return r;
+}
 
-/* Chooses the order: a tool that has no hooks of its own shares the
- * registry's. */
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* Returns whether a hook runs before one that is earlier in the tables. */
+static bool tcall_hook_before_(const tcall_hook *hook,
+                               const tcall_hook *earlier)
+{
+    if (hook->stage != earlier->stage)
+        return hook->stage < earlier->stage;
+    if (tcall_due_[hook->stage] & TCALL_LATE_)
+        return hook->priority < earlier->priority;
+    return hook->priority > earlier->priority;
+}
+
+/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
+static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
+                                size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const tcall_hook **at = order->hooks + order->count++;
+        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
+            at[0] = at[-1];
+        at[0] = &hooks[i];
+        order->stages |= (uint32_t)1 << hooks[i].stage;
+    }
+}
+
+/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
+ * The room of a row that was used before is used again. */
+static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
+                             tcall_order_ *order)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
+    if (count > order->room) {
+        order->hooks = (const tcall_hook **)tcall_table_(
+            tc, count, sizeof(const tcall_hook *));
+        order->room = (uint16_t)(order->hooks ? count : 0);
+    }
+    if (count > order->room)
+        return TCALL_E_MEMORY;
+    order->count = 0;
+    order->stages = 0;
+    tcall_order_insert_(order, desc->hooks, desc->hook_count);
+    if (tool)
+        tcall_order_insert_(order, tool->hooks, tool->hook_count);
+    return TCALL_OK;
+}
+
+/* Takes the orders of the rows: there are some only where a tool has hooks of
+ * its own, or may come with some. */
+static int tcall_orders_(tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    size_t i, rows = desc->row_count;
+    for (i = 0; i < desc->tool_count && !rows; i++)
+        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
+    if (rows)
+        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
+    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
+{
+    const tcall_desc *desc = &tc->desc;
+    int r;
+    if (!tool) {
+        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
+        return r < 0 ? r
+                     : tcall_worse_(tcall_orders_(tc),
+                                    tcall_order_make_(tc, NULL, &tc->order));
+    }
+    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
+    if (r < 0 || !tool->hook_count)
+        return r;
+    if (tc->orders)
+        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    /* the start has failed: it only has to be counted */
+    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
+                 sizeof(const tcall_hook *));
+    return TCALL_E_MEMORY;
+}
+
+/* Returns the hooks of a call: a tool that has none of its own shares those of
+ * the registry. */
+static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
 {
     const tcall *tc = cx->tc;
     const tcall_tool *tool = cx->call->tool;
-    cx->order = &tc->order;
-    if (tool && tool->hook_count && tc->orders)
-        cx->order = &tc->orders[tool - tc->desc.tools];
+    return tool && tool->hook_count && tc->orders
+               ? &tc->orders[tool - tc->desc.tools]
+               : &tc->order;
 }
 
-/* Moves *at past the hooks of earlier stages. */
-static void tcall_hook_seek_(const tcall_ctx *cx, int stage, uint16_t *at)
+/* Returns the hook of a stage at a place in the order, or after it, and moves
+ * the place there; NULL after the last of the stage. */
+static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
+                                          uint16_t *place)
 {
-    while (*at < cx->order->count && cx->order->hooks[*at]->stage < stage)
-        ++*at;
-}
-
-/* Returns the hook at a place where it belongs to the stage, else NULL. */
-static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, int stage,
-                                        size_t place)
-{
-    const tcall_hook *hook =
-        place < cx->order->count ? cx->order->hooks[place] : NULL;
-    return hook && hook->stage == stage ? hook : NULL;
+    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook = NULL;
+    for (; *place < order->count; ++*place) {
+        hook = order->hooks[*place];
+        if (hook->stage >= stage)
+            return hook->stage == stage ? hook : NULL;
+    }
+    return NULL;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -20366,87 +19836,68 @@ static bool tcall_acquires_(const tcall_hook *hook)
            hook->stage == TCALL_WILL_ACQUIRE_SEMAPHORE;
 }
 
-static bool tcall_releases_(const tcall_hook *hook)
-{
-    return hook->stage == TCALL_DID_RELEASE_QUOTA ||
-           hook->stage == TCALL_DID_RELEASE_SEMAPHORE;
-}
-
-/* Returns the stage that acquires what a hook at a release stage releases. */
+/* Returns the stage that acquires what a hook releases, or -1. */
 static int tcall_acquired_at_(const tcall_hook *hook)
 {
-    return hook->stage == TCALL_DID_RELEASE_QUOTA
-               ? TCALL_WILL_ACQUIRE_QUOTA
-               : TCALL_WILL_ACQUIRE_SEMAPHORE;
+    return hook->stage == TCALL_DID_RELEASE_QUOTA ? TCALL_WILL_ACQUIRE_QUOTA
+           : hook->stage == TCALL_DID_RELEASE_SEMAPHORE
+               ? TCALL_WILL_ACQUIRE_SEMAPHORE
+               : -1;
 }
 
 /* Returns the bit in cx->held of a hook that acquires, or the bits of those
  * that the given hook may release: the ones with the same user. */
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
-    bool releases = tcall_releases_(own);
+    int acquired = tcall_acquired_at_(own);
+    const tcall_order_ *order = tcall_order_of_(cx);
     uint32_t bits = 0, bit = 1;
-    uint16_t place;
-    for (place = 0; place < cx->order->count; place++) {
-        const tcall_hook *hook = cx->order->hooks[place];
+    uint16_t i;
+    for (i = 0; i < order->count; i++) {
+        const tcall_hook *hook = order->hooks[i];
         if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
             break;
         if (!tcall_acquires_(hook))
             continue;
-        if (releases ? hook->stage == tcall_acquired_at_(own) &&
-                           hook->user == own->user
-                     : hook == own)
+        if (hook == own || (hook->stage == acquired && hook->user == own->user))
             bits |= bit;
         bit <<= 1;
     }
     return bits;
 }
 
-/* Notes that a hook has acquired something; there are bits for 32 of them. */
+/* Notes what a hook has acquired, for which there are 32 bits, or that it has
+ * released the first of what it may. */
 static int tcall_hold_(tcall_ctx *cx, const tcall_hook *hook)
 {
     uint32_t bits = tcall_holders_(cx, hook);
-    cx->held |= bits;
-    return bits ? TCALL_OK : TCALL_E_LIMIT;
-}
-
-/* Returns false when a hook has nothing to release: hooks with its user might
- * have acquired something, and none did. Each release takes one bit back. */
-static bool tcall_unhold_(tcall_ctx *cx, const tcall_hook *hook)
-{
-    uint32_t bits = tcall_holders_(cx, hook);
-    if (bits && !(cx->held & bits))
-        return false;
+    if (tcall_acquires_(hook)) {
+        cx->held |= bits;
+        return bits ? TCALL_OK : TCALL_E_LIMIT;
+    }
     bits &= cx->held;
     cx->held &= ~(bits & (0 - bits)); /* the lowest */
-    return true;
+    return TCALL_OK;
 }
 
 /* ---- one stage ---- */
 
-/* The hook's filter lets it run, and what it releases was acquired. */
+/* Returns whether the hook's filter lets it run, and what it releases was
+ * acquired, or could not be. */
 static bool tcall_hook_due_(tcall_ctx *cx, const tcall_hook *hook)
 {
+    uint32_t bits;
     if (hook->filter && !hook->filter(cx, hook->user))
         return false;
-    return !tcall_releases_(hook) || tcall_unhold_(cx, hook);
+    bits = tcall_acquired_at_(hook) < 0 ? 0 : tcall_holders_(cx, hook);
+    return !bits || cx->held & bits;
 }
 
-/* True for stages whose hooks no longer decide what becomes of the call. */
+/* Returns whether hooks of a stage no longer decide what becomes of the call.
+ */
 static bool tcall_only_told_(int stage)
 {
     return stage == TCALL_ON_GIVE_UP || stage >= TCALL_ON_ERROR;
-}
-
-/* Reports a hook that failed and does not fail the call. */
-TCALL_NOINLINE_ static void tcall_tell_hook_(tcall_ctx *cx, int error)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.call = cx->call;
-    event.error = error;
-    event.text = tcall_str_of(cx->hook->name);
-    tcall_tell_(cx->tc, &event, TCALL_EVENT_HOOK);
 }
 
 /* Says how a hook ended: whether it may wait, and who failed. */
@@ -20458,7 +19909,8 @@ static int tcall_hook_ended_(tcall_ctx *cx, int r)
     if (r >= 0 || tcall_waits_(r))
         return r;
     if (tcall_only_told_(hook->stage)) {
-        tcall_tell_hook_(cx, r);
+        tcall_tell_call_(cx->call, TCALL_EVENT_HOOK, tcall_str_of(hook->name),
+                         r);
         return TCALL_OK;
     }
     if (hook->stage != TCALL_AROUND_EXECUTE && !cx->failure.by)
@@ -20474,30 +19926,50 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     cx->hook = hook;
     r = tcall_hook_ended_(cx, tcall_outcome_(cx, hook->run(cx, hook->user)));
     cx->hook = around;
-    if (r == TCALL_OK && cx->state == TCALL_GOING_ && tcall_acquires_(hook))
+    if (r == TCALL_OK &&
+        (tcall_acquires_(hook) ? cx->state == TCALL_GOING_
+                               : tcall_acquired_at_(hook) >= 0))
         r = tcall_hold_(cx, hook);
     return r;
 }
 
-/* Runs the hooks of a stage from place *at on; returns their first error. One
- * that waits is the next again. An error, or an answer, ends the stage, unless
- * it is one of those that see every call. */
-static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *at)
+/* Runs the hooks of a stage from a place on; returns their first error.
+ * One that waits is the next again. An error, or an answer, ends the stage,
+ * unless it is one of those that see every call. */
+static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
     const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
-    bool all = stage >= TCALL_ON_ERROR;
     cx->stage = (uint8_t)stage;
-    tcall_hook_seek_(cx, stage, at);
-    for (; (hook = tcall_hook_at_(cx, stage, *at)) != NULL; ++*at) {
+    while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
+           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
-        if (r < 0 || (cx->state != state && !all))
-            break;
+        if (r >= 0)
+            ++*place;
     }
     cx->stage = outer;
     return r;
+}
+
+/* Runs the hooks from the stage at hand up to another one, but for those around
+ * the run. Returns TCALL_OK, or why to wait. */
+static int tcall_hooks_pass_(tcall_ctx *cx, int last)
+{
+    uint32_t hooked = tcall_order_of_(cx)->stages;
+    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
+    for (; cx->stage <= last; cx->stage++) {
+        int r = TCALL_OK;
+        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
+            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        if (cx->stage == last)
+            break;
+    }
+    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -20515,33 +19987,28 @@ static int tcall_approve_again_(tcall_ctx *cx)
     return r;
 }
 
-/* Begins an attempt: *r is TCALL_OK where it may go on, else the result. False
- * when the tool must not run a second time; the first result stays. */
-static bool tcall_attempt_begin_(tcall_ctx *cx, int *r)
+/* Begins an attempt. Returns why there is none, or, where the tool must not run
+ * a second time, the first result, which stays. */
+static int tcall_attempt_begin_(tcall_ctx *cx)
 {
-    cx->attempt++;
-    *r = tcall_must_end_(cx);
-    if (*r == TCALL_OK && cx->tool_ran && !tcall_repeatable_(cx)) {
-        *r = cx->last_attempt;
-        return false;
-    }
-    if (*r < 0)
-        return false;
+    bool again = cx->attempt++ > 0;
+    int end = tcall_must_end_(cx);
+    if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
+        return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
     cx->next_inner = 0;
-    cx->run_step = TCALL_RUN_HOOKS_;
-    if (cx->attempt > 1) {
-        cx->run_step = TCALL_RUN_RETRY_;
-        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason);
-    }
-    return true;
+    cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    if (again)
+        tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
+    return TCALL_OK;
 }
 
-/* Does one step of what comes before the tool: hooks at ON_RETRY, which see how
- * the last attempt failed, those at WILL_EXECUTE, and approval. */
+/* Does one step of an attempt: hooks at ON_RETRY, which see how the last one
+ * failed, those at WILL_EXECUTE, approval, the tool, and hooks at DID_EXECUTE.
+ */
 static int tcall_attempt_step_(tcall_ctx *cx)
 {
-    int r = TCALL_OK;
+    int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
         r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
@@ -20550,50 +20017,30 @@ static int tcall_attempt_step_(tcall_ctx *cx)
         return r;
     case TCALL_RUN_HOOKS_:
         return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
-    default: return tcall_approve_again_(cx);
+    case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
+    case TCALL_RUN_DID_:
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+    default: return tcall_run_(cx);
     }
-}
-
-static int tcall_attempt_prepare_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
-           cx->run_step < TCALL_RUN_BEGIN_) {
-        r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step++;
-            cx->next_inner = 0;
-        }
-    }
-    return r;
-}
-
-/* Runs the tool, and once that has ended well what comes after it. */
-static int tcall_attempt_run_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->run_step != TCALL_RUN_DID_) {
-        r = tcall_run_(cx);
-        if (r < 0)
-            return r;
-        cx->run_step = TCALL_RUN_DID_;
-        cx->next_inner = 0;
-    }
-    if (cx->state == TCALL_GOING_)
-        r = tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
-    return r;
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
 static int tcall_attempt_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
-    if (cx->run_step == TCALL_RUN_NOT_ && !tcall_attempt_begin_(cx, &r))
-        return cx->last_attempt = r;
-    if (cx->run_step < TCALL_RUN_BEGIN_)
-        r = tcall_attempt_prepare_(cx);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = tcall_attempt_run_(cx);
+    if (cx->run_step == TCALL_RUN_NOT_)
+        r = tcall_attempt_begin_(cx);
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
+        uint8_t step = cx->run_step;
+        r = tcall_attempt_step_(cx);
+        if (r == TCALL_OK) {
+            cx->run_step =
+                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
+                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
+                                                  : (int)TCALL_RUN_NOT_);
+            cx->next_inner = 0;
+        }
+    }
     if (tcall_waits_(r))
         return r;
     cx->run_step = TCALL_RUN_NOT_;
@@ -20605,10 +20052,11 @@ static int tcall_attempt_(tcall_ctx *cx)
 static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
 {
     const tcall_hook *hook;
-    tcall_hook_seek_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-    do
-        hook = tcall_hook_at_(cx, TCALL_AROUND_EXECUTE, cx->next_around++);
-    while (hook && !tcall_hook_due_(cx, hook));
+    do {
+        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
+        if (hook)
+            cx->next_around++;
+    } while (hook && !tcall_hook_due_(cx, hook));
     return hook;
 }
 
@@ -20659,33 +20107,306 @@ static int tcall_around_(tcall_ctx *cx)
     return r;
 }
 
-/* Runs the hooks of the stage at hand; with those around it, the tool. */
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+TCALL_DATA_ const tcall_stages_ tcall_stages = {
+    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+
+/* ---- the way of a call ---- */
+
+void tcall_cancel(tcall_call *call, int error)
 {
-    if (cx->stage == TCALL_AROUND_EXECUTE)
-        return tcall_around_(cx);
-    if (!(cx->order->stages >> cx->stage & 1))
-        return TCALL_OK;
-    return tcall_hooks_(cx, cx->stage, &cx->next_hook);
+    if (call)
+        call->cx.stop = error;
 }
 
-#else
-
-TCALL_SHARED_ void tcall_order_begin_(tcall_ctx *cx)
+/* Replays the stage of approval in the middle of a run. */
+int tcall_approval(tcall_ctx *cx)
 {
-    (void)cx;
+    uint16_t place = 0;
+    int r = TCALL_OK;
+    if (!cx->call)
+        return TCALL_E_USAGE;
+    cx->approval_wanted = true;
+    if (cx->hooks)
+        r = cx->hooks->at(cx, TCALL_WILL_CHECK_CONSENT, &place);
+    return r == TCALL_OK ? tcall_consent_(cx) : r;
 }
 
-TCALL_SHARED_ int tcall_run_hooks_(tcall_ctx *cx)
+/* Completes the result: nobody changes it from here on. */
+static int tcall_settle_(tcall_ctx *cx)
 {
-    (void)cx;
+    cx->finished = tcall_now_(cx->tc);
+    if (cx->state == TCALL_FAILED_)
+        tcall_write_failure_(cx);
+    else /* what a hook said, and did not return */
+        memset(&cx->failure, 0, sizeof cx->failure);
+    cx->result.error = cx->failure.error;
+    cx->result.output = tcall_output(cx);
+    cx->settled = true;
     return TCALL_OK;
 }
 
-#endif
+/* Ends a call that is under way: whatever it waits for, it is told so. */
+static void tcall_end_(tcall_call *call)
+{
+    tcall_writer out;
+    tcall_writer_init(&out, NULL, 0);
+    tcall_cancel(call, TCALL_E_CANCELLED);
+    tcall_invoke(call->cx.tc, call, &out);
+}
+
+/* Sets up the context. A registry that cannot be used fails the call here, so
+ * that even then there is a result to read. */
+TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
+{
+    tcall_ctx *cx = &call->cx;
+    cx->call = call;
+    cx->session = call->session ? call->session : tc->desc.session;
+    cx->state = TCALL_GOING_;
+    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
+    cx->end = tcall_end_;
+    cx->started = tcall_now_(tc);
+    cx->hooks = tc->ready ? tc->desc.stages : NULL;
+    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0), 0);
+    tcall_fail_(cx, tcall_usable_(tc));
+    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
+        tcall_fail_(cx, tc->breaker(cx, true));
+}
+
+/* Room for what there is to say of a call that failed. */
+#define TCALL_ERROR_TEXT_ 288
+
+/* Returns what there is to say of a call that failed; of one that is not
+ * permitted the developer reads what to change. */
+static tcall_str tcall_error_said_(tcall_ctx *cx)
+{
+    const tcall_call *call = cx->call;
+    const tcall_failure *failure = &cx->failure;
+    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
+                    tcall_withheld_(cx->tc, call->tool);
+    char *room = withheld || tcall_was_refused_(cx)
+                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
+                     : NULL;
+    tcall_writer out;
+    if (!room)
+        return failure->reason.len
+                   ? failure->reason
+                   : tcall_str_of(tcall_error_text(failure->error));
+    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
+    if (withheld)
+        tcall_write_remedy_(&out, cx);
+    else
+        tcall_say_refused_(&out, call);
+    return tcall_slice_(room, out.fill);
+}
+
+TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
+{
+    if (tcall_is_heard_(cx->tc))
+        tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx), 0);
+}
+
+/* Where the block was too small for one step of a call that began at this
+ * height, the next ones would need more: says how large it has to be for all of
+ * them. */
+static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
+{
+    tcall_block *block = &tc->block;
+    if (block->need > block->size)
+        tcall_block_note_(block, block->low + high +
+                                     tcall_call_room_(&tc->desc, bytes));
+}
+
+/* Reports the end; listeners see a call that is complete. */
+TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
+{
+    tcall_call *call = cx->call;
+    if (cx->approval_asked)
+        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
+    call->error = cx->result.error;
+    if (call->loops)
+        cx->tc->breaker(cx, false);
+    if (call->error == TCALL_E_MEMORY && !call->by_model)
+        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+    cx->state = TCALL_DONE_;
+    cx->end = NULL;
+    if (call->error < 0)
+        tcall_tell_error_(cx);
+    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output, 0);
+    return TCALL_OK;
+}
+
+/* Returns why the arguments were refused, or TCALL_OK. */
+static int tcall_checked_(tcall_ctx *cx)
+{
+    return cx->call->error;
+}
+
+/* Runs the tool, inside of the hooks around it. */
+static int tcall_make_(tcall_ctx *cx)
+{
+    if (cx->hooks)
+        return cx->hooks->around(cx);
+    cx->attempt = 1;
+    return tcall_run_(cx);
+}
+
+/* What the library does itself, after the hooks of a stage: where it is due. */
+static const struct tcall_own_ {
+    uint8_t stage, due;
+    int (*run)(tcall_ctx *cx);
+} tcall_own_[] = {
+    {TCALL_WILL_AUTHORIZE, TCALL_GOING_, tcall_authorize_},
+    {TCALL_WILL_CHECK_CONSENT, TCALL_GOING_, tcall_consent_},
+    {TCALL_WILL_VALIDATE_INPUT, TCALL_GOING_, tcall_checked_},
+    {TCALL_AROUND_EXECUTE, TCALL_GOING_, tcall_make_},
+    {TCALL_WILL_VALIDATE_OUTPUT, TCALL_WELL_, tcall_check_output_},
+    {TCALL_ON_ERROR, TCALL_ALWAYS_, tcall_settle_},
+    {TCALL_WILL_FINALIZE, TCALL_ALWAYS_, tcall_finish_}};
+
+/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
+ * of all, or why to wait. */
+static int tcall_walk_(tcall_ctx *cx)
+{
+    const struct tcall_own_ *own = tcall_own_;
+    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+        int r = TCALL_OK;
+        if (own->stage < cx->stage)
+            continue;
+        if (cx->hooks)
+            r = cx->hooks->pass(cx, own->stage);
+        if (r == TCALL_OK && own->due & cx->state) {
+            cx->stage = own->stage;
+            r = own->run(cx);
+        }
+        if (tcall_waits_(r))
+            return r;
+        tcall_fail_(cx, r);
+        cx->stage = (uint8_t)(own->stage + 1);
+    }
+    return TCALL_OK;
+}
+
+/* Completes what the call waits for. */
+static void tcall_await_(tcall_ctx *cx, int r)
+{
+    cx->asks = r == TCALL_E_APPROVAL;
+    if (r == TCALL_E_AGAIN && !cx->wait.count &&
+        cx->wait.ms == TCALL_WAIT_NEVER) /* nothing was said */
+        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
+    if (cx->has_deadline)
+        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
+}
+
+/* Writes what lay in the block while a hook waited. There may be less room than
+ * before: a failure that was told already stays JSON. */
+static void tcall_output_again_(tcall_ctx *cx)
+{
+    int r;
+    cx->output_held = false;
+    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
+    r = tcall_output_cut_(cx);
+    if (!cx->settled)
+        tcall_fail_(cx, r);
+    else if (cx->wanted && cx->result.error < 0)
+        tcall_write_failure_(cx);
+    if (cx->settled)
+        cx->result.output = tcall_output(cx);
+}
+
+/* Begins a call, or goes on with it. */
+static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_writer start = *out; /* what a failure goes back to */
+    tcall_ctx *cx = &call->cx;
+    int r;
+    cx->out = out;
+    cx->out_start = &start;
+    if (!cx->state)
+        tcall_begin_(tc, call);
+    if (cx->output_held)
+        tcall_output_again_(cx);
+    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+        tcall_fail_(cx, tcall_must_end_(cx));
+    r = tcall_walk_(cx);
+    if (r == TCALL_OK)
+        return call->error;
+    tcall_await_(cx, r);
+    tcall_output_clear_(cx);
+    return r;
+}
+
+int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    tcall_ctx *cx = &call->cx;
+    const tcall *outer;
+    if (cx->state == TCALL_DONE_ || cx->at_work)
+        return TCALL_E_USAGE;
+    cx->tc = tc;
+    cx->wait.ms = TCALL_WAIT_NEVER;
+    cx->wait.count = 0;
+    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
+        tcall_hydrate(tc, call) == TCALL_E_AGAIN) {
+        tcall_await_(cx, TCALL_E_AGAIN);
+        return TCALL_E_AGAIN;
+    }
+    outer = tcall_work_begin_(tc, call);
+    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
+}
+
+/* Hydrates a call and goes on with it until it has ended. One that still waits
+ * when nobody can wait any longer ends then, and releases what it holds. */
+static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
+{
+    const tcall_desc *d = &tc->desc;
+    int r;
+    tcall_hydrate(tc, call);
+    r = tcall_invoke(tc, call, out);
+    if (r == TCALL_E_AGAIN)
+        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
+                                                 : (uint32_t)TCALL_EXECUTE_MS);
+    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
+        tcall_wait wait = call->cx.wait;
+        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
+        if (wait.ms)
+            d->wait(d->user, &wait);
+        r = tcall_invoke(tc, call, out);
+    }
+    if (!tcall_waits_(r))
+        return r;
+    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
+    return tcall_invoke(tc, call, out);
+}
+
+int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                  tcall_writer *out, tcall_call *call)
+{
+    size_t high = tc->block.high, mark = 0;
+    tcall_call *own = NULL;
+    int r = tcall_usable_(tc);
+    if (r < 0)
+        return r;
+    if (!call)
+        mark = tcall_block_mark_(&tc->block);
+    if (mark)
+        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
+    if (!call) {
+        tcall_block_release_(&tc->block, mark);
+        tcall_foresee_(tc, high + sizeof *own, arguments.len);
+        return TCALL_E_MEMORY;
+    }
+    memset(call, 0, sizeof *call);
+    call->name = name;
+    call->arguments = arguments;
+    r = tcall_see_through_(tc, call, out);
+    if (own) {
+        tcall_let_go_(tc, own);
+        tcall_block_release_(&tc->block, mark);
+    }
+    return r;
+}
 
 /* ==========================================================================
- * >>hash
+ * >>records
  */
 
 /* Rotates to the left. */
@@ -20795,52 +20516,83 @@ typedef struct tcall_hash_level_ {
     bool object;
 } tcall_hash_level_;
 
-/* Returns the path to a member or element of a container. */
-static uint64_t tcall_hash_step_(const tcall *tc, tcall_hash_level_ *level,
-                                 tcall_json value)
+/* A text that is hashed. */
+typedef struct tcall_hashed_ {
+    const tcall *tc;
+    tcall_hash_level_ *levels;
+    size_t room; /* of levels */
+    size_t used; /* most at a time; more than room: they did not do */
+    bool source; /* a definition: what is nested deeper, and strings and
+                  * numbers, count as they are written */
+} tcall_hashed_;
+
+/* Returns the value of a member or element, which is at `at`, and the path to
+ * it. */
+static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
+                                    tcall_hash_level_ *level, const char *at,
+                                    uint64_t *path)
 {
-    uint64_t path = level->path;
-    tcall_chain_(tc, &path,
-                 level->object ? tcall_json_key(value)
-                               : tcall_slice_((const char *)&level->index, 4));
+    tcall_str step = tcall_slice_((const char *)&level->index, 4);
+    const char *value = level->object ? tcall_text_value_(at) : at;
+    if (level->object)
+        step =
+            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+    *path = level->path;
+    tcall_chain_(hashed->tc, path, step);
     level->index++;
-    return path;
+    return value;
 }
 
-/* Adds up a hash for each value, chained along the path that leads to it: so
- * the order of members does not matter, and that of elements does. */
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
+                                 uint64_t path)
+{
+    tcall_hash_level_ *level = hashed->levels;
+    uint64_t sum = 0;
+    while (at) {
+        size_t depth = (size_t)(level - hashed->levels) + 1;
+        bool opens = *at == '{' || *at == '[';
+        uint64_t hash = path;
+        if (opens && hashed->used < depth)
+            hashed->used = depth;
+        opens = opens && depth <= hashed->room;
+        if (!hashed->source)
+            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
+        else
+            tcall_chain_(hashed->tc, &hash,
+                         opens ? tcall_slice_(at, 1)
+                               : tcall_text_verbatim_(at));
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        at = level > hashed->levels && *at
+                 ? tcall_hash_step_(hashed, level - 1, at, &path)
+                 : NULL;
+    }
+    return sum;
+}
+
 int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
 {
-    size_t size, depth = 0;
-    tcall_hash_level_ *level =
-        (tcall_hash_level_ *)(void *)tcall_hydrate_gap_(&tc->block, 0, &size);
-    uint64_t path = 0, sum = 0;
-    const char *next;
+    size_t size;
+    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
+    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
+                            false};
+    hashed.levels = (tcall_hash_level_ *)(void *)gap;
+    *out = tcall_hash_walk_(&hashed, value.at, 0);
+    size = hashed.used * sizeof *hashed.levels + 8;
+    if (!hashed.used || tcall_block_room_(&tc->block, size))
+        return TCALL_OK;
     *out = 0;
-    while (value.at) {
-        uint64_t hash = path;
-        tcall_hash_scalar_(tc, &hash, value);
-        sum += hash;
-        next = tcall_text_first_(value.at);
-        if (next) {
-            if (!tcall_block_room_(&tc->block, (depth + 1) * sizeof *level + 8))
-                return TCALL_E_MEMORY;
-            level[depth].path = path;
-            level[depth].object = *value.at == '{';
-            level[depth++].index = 0;
-        } else if (depth) {
-            const char *end = tcall_text_skip_(value.at);
-            while (depth && !(next = tcall_text_after_(end))) {
-                end = tcall_text_space_(end) + 1;
-                depth--;
-            }
-        }
-        value = tcall_json_here_(next, depth && level[depth - 1].object);
-        if (value.at)
-            path = tcall_hash_step_(tc, &level[depth - 1], value);
-    }
-    *out = sum;
-    return TCALL_OK;
+    return TCALL_E_MEMORY;
 }
 
 /* Goes on with an object: its names and descriptions, and its defaults. */
@@ -20875,6 +20627,8 @@ static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
         tcall_chain_(tc, hash,
                      tcall_words_text_((const char *)node->more,
                                        (unsigned)node->high + 1));
+    else if (node->kind == TCALL_KIND_OBJECT)
+        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
 }
 
 /* Goes on with all that a shape says. */
@@ -20882,79 +20636,24 @@ TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
                                               const tcall_object *shape)
 {
     tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape);
-    do {
-        if (walk.node)
-            tcall_hash_node_(tc, hash, walk.node);
-        if (walk.entered)
-            tcall_hash_object_(tc, hash, walk.entered);
-    } while (tcall_walk_next_(&walk));
+    tcall_hash_object_(tc, hash, shape);
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (tcall_walk_on_(&walk))
+        tcall_hash_node_(tc, hash, walk.node);
 }
 
 /* ---- definitions ---- */
 
-/* A container of a text on the way down. */
-typedef struct tcall_hash_place_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_place_;
-
 /* What is nested deeper than this counts as it is written. */
 enum { TCALL_HASH_DEPTH_ = 16 };
 
-/* Goes on from the end of a value to the next one, and gives the path to that.
- * Returns NULL at the end of all. */
-static const char *tcall_hash_next_(const tcall *tc, const char *at,
-                                    tcall_hash_place_ *places, int *depth,
-                                    uint64_t *path)
-{
-    tcall_hash_place_ *place;
-    tcall_str step;
-    at = tcall_text_next_(at);
-    while (*depth && *at && tcall_text_closes_(at)) {
-        --*depth;
-        at = tcall_text_next_(at + 1);
-    }
-    if (!*depth || !*at)
-        return NULL;
-    place = &places[*depth - 1];
-    step = tcall_slice_((const char *)&place->index, sizeof place->index);
-    *path = place->path;
-    if (place->object) {
-        step = tcall_text_verbatim_(at);
-        at = tcall_text_value_(at);
-    }
-    tcall_chain_(tc, path, step);
-    place->index++;
-    return at;
-}
-
-/* Hashes JSON text as tcall_hash_json does a value, but strings and numbers as
- * they are written: white space and the order of members do not matter. */
+/* Hashes JSON text: white space and the order of members do not matter. */
 static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
 {
-    tcall_hash_place_ places[TCALL_HASH_DEPTH_];
-    uint64_t path = 2, sum = 0;
-    int depth = 0;
-    if (text)
-        text = tcall_text_space_(text);
-    while (text) {
-        tcall_str value = tcall_text_verbatim_(text);
-        bool opens =
-            (*text == '{' || *text == '[') && depth < TCALL_HASH_DEPTH_;
-        uint64_t hash = path;
-        if (opens) {
-            places[depth].path = path;
-            places[depth].index = 0;
-            places[depth++].object = *text == '{';
-            value.len = 1;
-        }
-        tcall_chain_(tc, &hash, value);
-        sum += hash;
-        text = tcall_hash_next_(tc, text + value.len, places, &depth, &path);
-    }
-    return sum;
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
+    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
+    hashed.levels = levels;
+    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
 }
 
 /* Of all that says what a tool is and may do. */
@@ -20976,9 +20675,9 @@ static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
     flags[4] = (char)tool->idempotent;
     flags[5] = (char)tool->looks_first;
     tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters);
-    hash += 3 * tcall_hash_source_(tc, tool->output);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema);
+    hash += tcall_hash_source_(tc, tool->parameters.text);
+    hash += 3 * tcall_hash_source_(tc, tool->output.text);
+    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
 }
 
 /* ---- calls ---- */
@@ -21052,477 +20751,17 @@ TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
            (cx->thing < 2 || thing < 2 || cx->thing == thing);
 }
 
-/* ==========================================================================
- * >>loops
- */
-
-/* A call in the memory of the loop breaker. Calls are compared by their hash,
- * with that of their turn, so nothing of them has to be kept, and those of
- * other turns are never met again. */
-typedef struct tcall_looped_ {
-    uint64_t call, tool;
-    bool answered; /* by a result from before */
-} tcall_looped_;
-
-/* Fails the call and tells the model how to get out. */
-static int tcall_loop_(tcall_ctx *cx, const char *reason)
-{
-    tcall_abort(cx, reason, NULL, 0);
-    cx->result.suggestion = "do something else, or ask the user";
-    return TCALL_E_LOOP;
-}
-
-/* True when the call would be the third of its kind in a row, or the third in
- * turns with one other: a b a b a. */
-static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
-{
-    return recent[1] == call &&
-           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
-}
-
-static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
-{
-    uint16_t i;
-    for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
-            return true;
-    return false;
-}
-
-/* Answers or stops a call that repeats others. */
-int tcall_loops_begin_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_call *call = cx->call;
-    uint64_t turn = tcall_hash_turn_(cx->tc, call);
-    tcall_looped_ *here;
-    if (call->loops && call->loops != loops)
-        return TCALL_OK; /* the agent's own is at work */
-    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
-        return TCALL_E_MEMORY;
-    here->call += turn;
-    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
-    if (here->tool == loops->refused && loops->refusals >= 2 &&
-        (loops->denied || call->error < 0))
-        return tcall_loop_(cx, "refused again and again");
-    if (call->tool && call->tool->allow_repeat)
-        return TCALL_OK;
-    if (tcall_loops_again_(loops->recent, here->call))
-        return tcall_loop_(cx, "the same calls come again and again");
-    memmove(loops->recent + 1, loops->recent,
-            sizeof loops->recent - sizeof *loops->recent);
-    loops->recent[0] = here->call;
-    here->answered = tcall_loops_did_(loops, here->call);
-    return here->answered
-               ? tcall_respond(cx,
-                               tcall_str_of("Made before in this turn, and "
-                                            "nothing has changed since: use "
-                                            "that result."))
-               : TCALL_OK;
-}
-
-/* Counts how often in a row the tool was refused. */
-static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
-                               uint64_t tool)
-{
-    bool denied = cx->failure.error == TCALL_E_DENIED,
-         same = loops->refused == tool;
-    if (cx->failure.error == TCALL_E_LOOP)
-        return;
-    if (denied || cx->call->error < 0) {
-        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
-        loops->refused = tool;
-        loops->denied = denied;
-    } else if (same) {
-        loops->refusals = 0;
-    }
-}
-
-/* Notes what came of a call, and forgets results that it may have changed. */
-int tcall_loops_end_(tcall_ctx *cx, void *user)
-{
-    tcall_loops *loops = (tcall_loops *)user;
-    const tcall_tool *tool = cx->call->tool;
-    const tcall_looped_ *here =
-        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    uint16_t i, kept = 0;
-    bool ran = cx->tool_did && !tcall_repeatable_(cx);
-    if (cx->call->loops && cx->call->loops != loops)
-        return TCALL_OK;
-    for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
-    loops->count = kept;
-    if (!here || !here->tool)
-        return TCALL_OK;
-    tcall_loops_count_(cx, loops, here->tool);
-    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
-        tool->allow_repeat)
-        return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
-    loops->count = (uint16_t)(kept + 1);
-    return TCALL_OK;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
-void tcall_cancel(tcall_call *call, int error)
-{
-    if (call)
-        call->cx.stop = error;
-}
-
-/* Replays the stage of approval in the middle of a run. */
-int tcall_approval(tcall_ctx *cx)
-{
-    uint16_t next_hook = cx->next_hook;
-    uint8_t stage = cx->stage;
-    int r;
-    if (!cx->call)
-        return TCALL_E_USAGE;
-    cx->approval_wanted = true;
-    cx->stage = TCALL_WILL_CHECK_CONSENT;
-    cx->next_hook = 0;
-    r = tcall_run_hooks_(cx);
-    cx->stage = stage;
-    cx->next_hook = next_hook;
-    return r == TCALL_OK ? tcall_consent_(cx) : r;
-}
-
-/* Completes the result: nobody changes it from here on. */
-static void tcall_settle_(tcall_ctx *cx)
-{
-    if (!cx->settled) {
-        cx->finished = tcall_now_(cx->tc);
-        if (cx->state == TCALL_FAILED_)
-            tcall_write_failure_(cx);
-        else /* what a hook said, and did not return */
-            memset(&cx->failure, 0, sizeof cx->failure);
-        cx->result.error = cx->failure.error;
-    }
-    cx->settled = true;
-    cx->result.output = tcall_output(cx);
-}
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* Does what the library does itself at a stage, after its hooks. */
-static int tcall_built_in_(tcall_ctx *cx)
-{
-    switch (cx->stage) {
-    case TCALL_WILL_AUTHORIZE: return tcall_authorize_(cx);
-    case TCALL_WILL_CHECK_CONSENT: return tcall_consent_(cx);
-    case TCALL_WILL_VALIDATE_INPUT: return cx->call->error;
-    case TCALL_WILL_VALIDATE_OUTPUT: return tcall_check_output_(cx);
-    default: return TCALL_OK;
-    }
-}
-
-/* Walks through the stages from the one at hand on. Returns TCALL_OK at the end
- * of all, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    const uint32_t own = (uint32_t)1 << TCALL_WILL_AUTHORIZE |
-                         (uint32_t)1 << TCALL_WILL_CHECK_CONSENT |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_INPUT |
-                         (uint32_t)1 << TCALL_AROUND_EXECUTE |
-                         (uint32_t)1 << TCALL_WILL_VALIDATE_OUTPUT;
-    /* Stages without hooks and without work of our own are passed over. */
-    int stage = cx->stage;
-    uint32_t busy = (cx->order->stages | own) >> stage;
-    for (; busy; stage++, busy >>= 1) {
-        int due = tcall_due_[stage], r;
-        if (!(busy & 1) || !(due & cx->state))
-            continue;
-        cx->stage = (uint8_t)stage;
-        if (stage >= TCALL_WILL_AUDIT)
-            tcall_settle_(cx);
-        r = tcall_run_hooks_(cx);
-        if (r == TCALL_OK && due & cx->state)
-            r = tcall_built_in_(cx);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-    }
-    return TCALL_OK;
-}
-
-#else
-
-/* Returns TCALL_OK when the call may run, or why not or not yet. */
-static int tcall_permit_(tcall_ctx *cx)
-{
-    int r = tcall_authorize_(cx);
-    if (r == TCALL_OK)
-        r = tcall_consent_(cx);
-    return r == TCALL_OK ? cx->call->error : r;
-}
-
-/* Without hooks there is only what the library does itself. Returns TCALL_OK at
- * the end, or why to wait. */
-static int tcall_walk_(tcall_ctx *cx)
-{
-    int r = TCALL_OK;
-    if (cx->state != TCALL_GOING_)
-        return TCALL_OK;
-    if (cx->stage < TCALL_AROUND_EXECUTE)
-        r = tcall_permit_(cx);
-    if (r == TCALL_OK) {
-        cx->stage = TCALL_AROUND_EXECUTE;
-        cx->attempt = 1;
-        r = tcall_run_(cx);
-    }
-    if (r == TCALL_OK)
-        r = tcall_check_output_(cx);
-    if (tcall_waits_(r))
-        return r;
-    tcall_fail_(cx, r);
-    return TCALL_OK;
-}
-
-#endif
-
-/* Ends a call that is under way: whatever it waits for, it is told so. */
-static void tcall_end_(tcall_call *call)
-{
-    tcall_writer out;
-    tcall_writer_init(&out, NULL, 0);
-    tcall_cancel(call, TCALL_E_CANCELLED);
-    tcall_invoke(call->cx.tc, call, &out);
-}
-
-/* Sets up the context. A registry that cannot be used fails the call here, so
- * that even then there is a result to read. */
-TCALL_NOINLINE_ static void tcall_begin_(tcall *tc, tcall_call *call)
-{
-    tcall_ctx *cx = &call->cx;
-    cx->tc = tc;
-    cx->call = call;
-    cx->session = call->session ? call->session : tc->desc.session;
-    cx->state = TCALL_GOING_;
-    cx->last_attempt = TCALL_E_USAGE; /* while the tool has not run */
-    cx->end = tcall_end_;
-    cx->started = tcall_now_(tc);
-    tcall_order_begin_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_START, tcall_slice_(NULL, 0));
-    tcall_fail_(cx, tcall_usable_(tc));
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops && tcall_must_end_(cx) == TCALL_OK)
-        tcall_fail_(cx, tcall_loops_begin_(cx, call->loops));
-#endif
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-#define TCALL_ERROR_TEXT_ 288
-
-/* Returns what there is to say of a call that failed; of one that is not
- * permitted the developer reads what to change. */
-static tcall_str tcall_error_said_(tcall_ctx *cx)
-{
-    const tcall_call *call = cx->call;
-    const tcall_failure *failure = &cx->failure;
-    bool withheld = failure->error == TCALL_E_DENIED && call->tool &&
-                    tcall_withheld_(cx->tc, call->tool);
-    char *room = withheld || tcall_was_refused_(cx)
-                     ? (char *)tcall_scratch(cx, ".error", TCALL_ERROR_TEXT_)
-                     : NULL;
-    tcall_writer out;
-    if (!room)
-        return failure->reason.len
-                   ? failure->reason
-                   : tcall_str_of(tcall_error_text(failure->error));
-    tcall_writer_init(&out, room, TCALL_ERROR_TEXT_);
-    if (withheld)
-        tcall_write_remedy_(&out, cx);
-    else
-        tcall_say_refused_(&out, call);
-    return tcall_slice_(room, out.fill);
-}
-
-TCALL_NOINLINE_ static void tcall_tell_error_(tcall_ctx *cx)
-{
-    tcall_tell_call_(cx->call, TCALL_EVENT_ERROR, tcall_error_said_(cx));
-}
-
-#else
-
-static void tcall_tell_error_(tcall_ctx *cx)
-{
-    (void)cx;
-}
-
-#endif
-
-/* Where the block was too small for one step of a call that began at this
- * height, the next ones would need more: says how large it has to be for all of
- * them. */
-static void tcall_foresee_(tcall *tc, size_t high, size_t bytes)
-{
-    tcall_block *block = &tc->block;
-    if (block->need > block->size)
-        tcall_block_note_(block, block->low + high +
-                                     tcall_call_room_(&tc->desc, bytes));
-}
-
-/* Writes the result and reports the end; listeners see a call that is complete.
- */
-TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
-{
-    tcall_call *call = cx->call;
-    if (cx->approval_asked)
-        tcall_tell_verdict_(cx, TCALL_VERDICT_DENY);
-    tcall_settle_(cx);
-    call->error = cx->result.error;
-#ifndef TOOLCALL_NO_AGENT
-    if (call->loops)
-        tcall_loops_end_(cx, call->loops);
-#endif
-    if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
-    cx->state = TCALL_DONE_;
-    cx->end = NULL;
-    if (call->error < 0)
-        tcall_tell_error_(cx);
-    tcall_tell_call_(call, TCALL_EVENT_END, cx->result.output);
-    return call->error;
-}
-
-/* Completes what the call waits for. */
-static void tcall_await_(tcall_ctx *cx, int r)
-{
-    cx->asks = r == TCALL_E_APPROVAL;
-    if (r == TCALL_E_AGAIN && tcall_wait_is_empty_(&cx->wait))
-        tcall_wait_ms(&cx->wait, TCALL_WAIT_POLL_MS);
-    if (cx->has_deadline)
-        tcall_wait_ms(&cx->wait, (uint32_t)tcall_time_left(cx));
-}
-
-/* Writes what lay in the block while a hook waited. There may be less room than
- * before: a failure that was told already stays JSON. */
-static void tcall_output_again_(tcall_ctx *cx)
-{
-    int r = tcall_output_resume_(cx);
-    if (!cx->settled)
-        tcall_fail_(cx, r);
-    else if (cx->wanted && cx->result.error < 0)
-        tcall_write_failure_(cx);
-}
-
-/* Begins a call, or goes on with it. */
-static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    tcall_writer start = *out; /* what a failure goes back to */
-    tcall_ctx *cx = &call->cx;
-    int r;
-    tcall_wait_begin_(&cx->wait);
-    if (call->repairing && tcall_must_end_(cx) == TCALL_OK &&
-        tcall_hydrate_go_(tc, call) == TCALL_E_AGAIN) {
-        tcall_await_(cx, TCALL_E_AGAIN);
-        return TCALL_E_AGAIN;
-    }
-    cx->out = out;
-    cx->out_start = &start;
-    if (!cx->state)
-        tcall_begin_(tc, call);
-    if (cx->output_held)
-        tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
-        tcall_fail_(cx, tcall_must_end_(cx));
-    r = tcall_walk_(cx);
-    if (r == TCALL_OK)
-        return tcall_finish_(cx);
-    tcall_await_(cx, r);
-    tcall_output_clear_(cx);
-    return r;
-}
-
-int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall *outer;
-    if (call->cx.state == TCALL_DONE_ || call->cx.at_work)
-        return TCALL_E_USAGE;
-    call->cx.tc = tc;
-    outer = tcall_work_begin_(tc, call);
-    return tcall_work_end_(call, outer, tcall_invoke_go_(tc, call, out));
-}
-
-/* Goes on with a call until it has ended. One that still waits when nobody can
- * wait any longer ends then, and releases what it holds. */
-static int tcall_see_through_(tcall *tc, tcall_call *call, tcall_writer *out)
-{
-    const tcall_desc *d = &tc->desc;
-    int r = tcall_invoke(tc, call, out);
-    if (r == TCALL_E_AGAIN)
-        tcall_deadline(&call->cx, d->max_wait_ms ? d->max_wait_ms
-                                                 : (uint32_t)TCALL_EXECUTE_MS);
-    while (r == TCALL_E_AGAIN && d->wait && d->now_ms) {
-        tcall_wait wait = call->cx.wait;
-        tcall_wait_ms(&wait, TCALL_WAIT_MOST_MS);
-        if (wait.ms)
-            d->wait(d->user, &wait);
-        r = tcall_invoke(tc, call, out);
-    }
-    if (!tcall_waits_(r))
-        return r;
-    tcall_cancel(call, r == TCALL_E_AGAIN ? TCALL_E_CANCELLED : r);
-    return tcall_invoke(tc, call, out);
-}
-
-int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                  tcall_writer *out, tcall_call *call)
-{
-    size_t high = tc->block.high, mark = 0;
-    tcall_call *own = NULL;
-    int r = tcall_usable_(tc);
-    if (r < 0)
-        return r;
-    if (!call)
-        mark = tcall_block_mark_(&tc->block);
-    if (mark)
-        call = own = (tcall_call *)tcall_block_take_(&tc->block, sizeof *own);
-    if (!call) {
-        tcall_block_release_(&tc->block, mark);
-        tcall_foresee_(tc, high + sizeof *own, arguments.len);
-        return TCALL_E_MEMORY;
-    }
-    memset(call, 0, sizeof *call);
-    call->name = name;
-    call->arguments = arguments;
-    tcall_hydrate(tc, call);
-    r = tcall_see_through_(tc, call, out);
-    if (own) {
-        tcall_let_go_(tc, own);
-        tcall_block_release_(&tc->block, mark);
-    }
-    return r;
-}
-
-/* ==========================================================================
- * >>records
- */
+/* ---- what is written of a call ---- */
 
 /* Writes which call it is: its id and, where an agent made it, its place. */
-TCALL_SHARED_ void tcall_write_identity_(tcall_writer *out,
-                                         const tcall_call *call)
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
 {
     static const char names[][9] = {"turn", "round", "position"};
     const uint32_t place[] = {call->turn_id, call->round, call->position};
     size_t i;
     tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++) {
-        tcall_write_key(out, names[i]);
-        tcall_write_uint(out, place[i]);
-    }
+    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
+        tcall_write_count_(out, names[i], place[i]);
 }
 
 /* ---- where the arguments came from ---- */
@@ -21618,18 +20857,15 @@ static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
 
 /* Whether arguments were checked, what a tool that checks none may do, and
  * whether what runs is a repair. */
-TCALL_SHARED_ void tcall_write_validated_(tcall_writer *out,
-                                          const tcall_call *call)
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
 {
     static const char modes[][15] = {"read-only", "human-approval", "full"};
     const tcall_tool *tool = call->tool;
-    tcall_write_key(out, "validated");
-    tcall_write_bool(out, call->validated);
+    tcall_write_flag_(out, "validated", call->validated);
     if (tool && !tcall_is_checked_(tool))
         tcall_write_pair_(out, "no_schema_mode",
                           tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_key(out, "repaired");
-    tcall_write_bool(out, call->repaired);
+    tcall_write_flag_(out, "repaired", call->repaired);
 }
 
 static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
@@ -21653,10 +20889,8 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
         tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
     if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
         tcall_write_validator_(tc, tool, out);
-    tcall_write_key(out, "ran");
-    tcall_write_bool(out, call->cx.result.ran);
-    tcall_write_key(out, "ms");
-    tcall_write_int(out, (tcall_int)call->hydrate_ms);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
     tcall_write_validated_(out, call);
     if (call->validated && call->args.at) {
         tcall_write_key(out, "value");
@@ -21675,6 +20909,65 @@ static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
     if (call->error < 0)
         tcall_write_call_errors(out, call);
     tcall_write_close(out, '}');
+}
+
+/* A writer through a filter to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_open(&out, '{');
+    tcall_write_identity_(&out, call);
+    tcall_write_pair_(&out, "tool", call->name);
+    if (cx->session) {
+        tcall_write_pair_(&out, "session", cx->session->id);
+        tcall_write_pair_(&out, "request", cx->session->request);
+        tcall_write_pair_(&out, "agent", cx->session->agent);
+        tcall_write_pair_(&out, "user", cx->session->user);
+    }
+    tcall_write_key(&out, "arguments");
+    if (call->args.at)
+        tcall_write_json(&out, call->args);
+    else
+        tcall_write_str(&out, call->arguments);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_pair_(&out, "outcome",
+                      tcall_str_of(tcall_error_code(cx->failure.error)));
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
 }
 
 /* A sink whose user is a writer, which keeps its own error and counts on. */
@@ -21699,8 +20992,6 @@ int tcall_write_provenance(tcall_writer *out, const tcall *tc,
 /* ==========================================================================
  * >>hooks
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* ---- rate, limit, time-out ---- */
 
@@ -21929,51 +21220,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -22022,28 +21274,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -22086,7 +21320,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -22140,7 +21374,126 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-#endif
+/* ---- loops ---- */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* Breaks the loops of an agent's calls. */
+TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
+{
+    tcall_loops *loops = cx->call->loops;
+    return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
+}
 
 /* ==========================================================================
  * >>strict
@@ -22153,53 +21506,17 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -22276,32 +21593,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -22314,22 +21627,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -22345,114 +21663,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -22469,34 +21777,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -22513,179 +21821,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -22694,20 +21983,883 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
+
+/* ==========================================================================
+ * >>provider
+ *
+ * A request is written by plain calls of the JSON writer. What formats share
+ * is here: the conversation in the order in which they want it, the tools that
+ * are sent, and the choice among them.
+ */
+
+/* ---- members of objects ---- */
+
+TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
+                                       const char *value)
+{
+    tcall_write_key(out, key);
+    tcall_write_string(out, value);
+}
+
+/* Likewise, unless there is no text. */
+TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
+                                         const char *value)
+{
+    if (value && *value)
+        tcall_write_member_(out, key, value);
+}
+
+/* A number, if it is above 0: no number is the provider's default. */
+TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
+                                      long value)
+{
+    if (value <= 0)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_int(out, (tcall_int)value);
+}
+
+/* Does the user give this member of the body? */
+TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
+                                   const char *key)
+{
+    return request->extra &&
+           tcall_text_get_(tcall_text_space_(request->extra), key);
+}
+
+/* Writes the limit of the answer, unless the user gives one of his own. */
+TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
+                                           const tcall_chat_request *request,
+                                           const char *key, long value)
+{
+    if (!tcall_is_extra_(request, key))
+        tcall_write_limit_(out, key, value);
+}
+
+/* Ends the body, with what the user adds to it. */
+TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+                                        const tcall_chat_request *request)
+{
+    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
+    tcall_str members = tcall_text_verbatim_(open);
+    if (*open && *tcall_text_space_(open + 1) != '}')
+        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
+    return tcall_write_close(out, '}');
+}
+
+/* Is there no text that could be sent? Anthropic and Gemini refuse that. */
+TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
+{
+    size_t len = item->text.len;
+    if (item->kind > TCALL_ITEM_TEXT || item->signature.len)
         return false;
-    tcall_strict_tool_(tool, budget->mode, out);
+    while (len && tcall_is_space_(item->text.ptr[len - 1]))
+        len--;
+    return len == 0;
+}
+
+/* ---- names and ids that every receiver takes ---- */
+
+/* Writes the name of a call. Models make names up that no provider takes back:
+ * what cannot stand in the name of a tool becomes _. Those of tools are left as
+ * they are. */
+static void tcall_write_name_(tcall_writer *out, tcall_str name)
+{
+    char legal[64] = "_";
+    size_t i;
+    for (i = 0; i < name.len && i < sizeof legal; i++) {
+        char lower = (char)(name.ptr[i] | 0x20);
+        bool letter = lower >= 'a' && lower <= 'z';
+        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
+        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+    }
+    tcall_write_bytes(out, legal, i ? i : 1);
+}
+
+/* Does a provider take this id? Few say what they take. */
+static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
+{
+    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
+    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
+    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
+    size_t i;
+    for (i = 0; i < id.len; i++) {
+        const char c = id.ptr[i], lower = (char)(c | 0x20);
+        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+        if (!nine)
+            fits = fits || c == '_' || c == '-';
+        if (!nine && !plain)
+            fits = c > ' ' && c < 0x7F;
+        if (!fits)
+            return false;
+    }
+    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
+}
+
+/* Ids of a conversation differ in what is made of them, too. */
+tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
+{
+    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
+}
+
+/* ---- items ---- */
+
+/* How a format writes an item: ready bytes with holes.
+ *
+ *   %i  its id         %m  the same, empty if it was made up here
+ *   %n  its name       %a  its arguments, an object
+ *   %t  its text       %q  the same within a string
+ *   %s  its signature  %r  the text of a result, which says that it failed
+ *   %j  its text, which is JSON
+ *   %b  its bytes in base64, and %y its MIME type
+ *
+ * What stands between %<s and %> is left out where %s is empty. */
+enum {
+    TCALL_FORM_CALL_,
+    TCALL_FORM_RESULT_,
+    TCALL_FORM_TEXT_,
+    TCALL_FORM_USER_,
+    TCALL_FORM_REASONING_, /* "": items that are never written */
+    TCALL_FORM_FAILURE_,   /* a result that is an error */
+    TCALL_FORM_DATA_,      /* a reasoning that is no words */
+    TCALL_FORM_IMAGE_,
+    /* In a format of messages: an image and a text that join one that image
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
+
+/* The forms of a format; the frequent ones come first. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, next_image, next_user)                             \
+    static const char me[] =                                                  \
+        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
+             "\0" data "\0" image "\0" next_image "\0" next_user;
+
+static unsigned tcall_form_kind_(const tcall_item *item)
+{
+    switch (item->kind) {
+    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
+    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
+    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
+    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
+    case TCALL_ITEM_RESULT:
+        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
+    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
+    }
+}
+
+/* Returns the form that an item is written in, or NULL. */
+static const char *tcall_form_of_(const char *forms, const tcall_item *item)
+{
+    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    return *form ? form : NULL;
+}
+
+/* What of the item goes into a hole. A call whose arguments are no object was
+ * not run; it goes back without. */
+static tcall_str tcall_hole_(const tcall_item *item, char hole)
+{
+    switch (hole) {
+    case 'i': return item->id;
+    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
+    case 'n':
+    case 'y': return item->name;
+    case 's': return item->signature;
+    case 'a':
+    case 'q':
+        if (!item->is_object)
+            return tcall_slice_("{}", 2); /* fall through */
+    default: return item->text;
+    }
+}
+
+/* Writes up to 48 bytes in base64 (RFC 4648). */
+static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
+                                     size_t len)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
+                                 "nopqrstuvwxyz0123456789+/";
+    char text[64], *to = text;
+    size_t i;
+    for (i = 0; i < len; i += 3, to += 4) {
+        uint32_t bits = (uint32_t)bytes[i] << 16;
+        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
+        bits |= i + 2 < len ? bytes[i + 2] : 0u;
+        to[0] = digits[bits >> 18];
+        to[1] = digits[bits >> 12 & 63];
+        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
+        to[3] = i + 2 < len ? digits[bits & 63] : '=';
+    }
+    tcall_write_bytes(out, text, (size_t)(to - text));
+}
+
+/* Writes all of it, in parts, so that what went out is not made again. */
+static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
+{
+    size_t at, line;
+    for (at = 0; at < bytes.len; at += 480) {
+        if (!tcall_write_part_(out))
+            continue;
+        for (line = at; line < bytes.len && line < at + 480; line += 48)
+            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
+                                     bytes.len - line < 48 ? bytes.len - line
+                                                           : 48);
+        tcall_write_part_end_(out);
+    }
+}
+
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
+/* Writes what belongs into a hole. The text of a result says that it failed,
+ * for formats that have no flag for it; an object says so itself. */
+static void tcall_write_hole_(tcall_writer *out, char hole,
+                              const tcall_item *item)
+{
+    tcall_str value = tcall_hole_(item, hole);
+    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+        tcall_write_inside_(out, tcall_str_of("Error: "));
+    if (hole == 'b')
+        tcall_write_base64_(out, value);
+    else if (hole == 'a' || hole == 'j' || hole == 'y')
+        tcall_write_bytes(out, value.ptr, value.len);
+    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
+        tcall_write_name_(out, value);
+    else
+        tcall_write_inside_(out, value);
+}
+
+/* Writes a form. Without an item it has no holes. */
+TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
+                                     const tcall_item *item)
+{
+    const char *hole;
+    tcall_write_comma_(out);
+    while ((hole = strchr(form, '%')) != NULL) {
+        tcall_write_bytes(out, form, (size_t)(hole - form));
+        form = hole + 2;
+        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
+            form = strstr(form, "%>") + 2;
+        else if (hole[1] != '<' && hole[1] != '>')
+            tcall_write_hole_(out, hole[1], item);
+    }
+    tcall_write_text(out, form);
+}
+
+/* Writes a form with a text of ours in place of the name. */
+TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
+                                      const char *name)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.name = tcall_str_of(name);
+    tcall_write_form_(out, form, &item);
+}
+
+/* ---- the conversation ---- */
+
+/* Replaces a call, which ends at this place, by its result. One that is
+ * missing is made up: a call without a result would make the whole
+ * conversation invalid. */
+static void tcall_find_result_(const tcall_chat *chat, size_t at,
+                               tcall_item *item)
+{
+    const tcall_item call = *item;
+    bool more;
+    do
+        more = tcall_chat_next(chat, &at, item);
+    while (more && !(item->kind == TCALL_ITEM_RESULT &&
+                     tcall_str_eq(item->id, call.id)));
+    if (!more) {
+        *item = call;
+        item->kind = TCALL_ITEM_RESULT;
+        item->error = TCALL_E_CANCELLED;
+        item->text = tcall_str_of("this call was not run");
+    }
+    item->synthetic_id = call.synthetic_id;
+}
+
+/* What the model said in one answer is given in passes over its items. Where
+ * order counts the first gives all but the results. */
+enum {
+    TCALL_PASS_REASONING_,
+    TCALL_PASS_TEXT_,
+    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
+    TCALL_PASS_RESULTS_
+};
+
+/* The items of a conversation in the order in which providers want them. */
+typedef struct tcall_history_ {
+    const tcall_provider *to;
+    const tcall_chat *chat;
+    size_t answer; /* where the answer at hand begins */
+    size_t at;     /* the place in it */
+    size_t item;   /* where the item of the user begins that was given last */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
+    uint8_t pass;
+    uint8_t passes;  /* bits: those in which the answer has something */
+    bool after_call; /* in this pass */
+    bool user;       /* the last item is one of the user, not a result */
+    char id[9];      /* of the item, where its own is refused */
+} tcall_history_;
+
+/* Begins the items of a request. One that is only counted begins where the user
+ * began to speak when it was counted last: then *state is what was then. */
+static void tcall_history_begin_(tcall_history_ *history,
+                                 const tcall_provider *to,
+                                 const tcall_chat_request *request,
+                                 tcall_writer *out, uint8_t *state)
+{
+    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
+    memset(history, 0, sizeof *history);
+    history->to = to;
+    history->chat = request->chat;
+    history->counted = counted;
+    history->begun = out->len;
+    if (!counted || !counted->at || counted->to != to)
+        return;
+    history->at = history->answer = counted->at;
+    out->len += counted->len;
+    out->last = counted->last;
+    *state = counted->state;
+}
+
+/* Does the user begin to speak with this item? */
+static bool tcall_history_turns_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const bool before = history->user;
+    history->user = tcall_item_opens_(item);
+    return history->user && !before && history->item;
+}
+
+/* Remembers how much was written before the user began to speak. */
+static void tcall_history_note_(const tcall_history_ *history,
+                                const tcall_writer *out, uint8_t state)
+{
+    tcall_counted_ *counted = history->counted;
+    if (!counted || out->error || out->len == history->begun)
+        return;
+    counted->to = history->to;
+    counted->at = history->item;
+    counted->len = out->len - history->begun;
+    counted->last = out->last;
+    counted->state = state;
+}
+
+/* Reasoning is a secret between the model and its provider: is this one's? */
+static bool tcall_history_owns_(const tcall_history_ *history,
+                                const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    return to->reasoning && !history->chat->edited &&
+           tcall_str_eq(item->name, tcall_str_of(to->name));
+}
+
+/* Leaves out the signature of an item that is none of this provider's. A
+ * provider of signatures wants one of each call; of those that others made it
+ * takes this word. */
+static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
+{
+    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
+    const bool own = item->kind == TCALL_ITEM_CALL
+                         ? signs
+                         : tcall_history_owns_(history, item);
+    if (item->reasoning_dropped && !own)
+        item->reasoning_dropped = false;
+    if (!own)
+        item->signature = tcall_slice_(NULL, 0);
+    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
+        !item->is_unsigned)
+        item->signature = tcall_str_of("skip_thought_signature_validator");
+}
+
+/* Is the item of the model given in this pass? */
+static bool tcall_history_takes_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const tcall_provider *to = history->to;
+    const bool own = tcall_history_owns_(history, item);
+    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->after_call = true;
+    if (item->kind == TCALL_ITEM_TEXT && !ordered)
+        history->passes |= 1u << TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->passes |= 1u << TCALL_PASS_RESULTS_ |
+                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
+    if (ordered && history->pass < TCALL_PASS_RESULTS_)
+        return item->kind != TCALL_ITEM_REASONING || own;
+    if (item->kind == TCALL_ITEM_TEXT)
+        return history->pass == TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        return history->pass >= TCALL_PASS_CALLS_;
+    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
+                                                 : TCALL_PASS_REASONING_) &&
+           own;
+}
+
+/* What stands for an image that is gone. */
+static void tcall_image_gone_(tcall_item *item)
+{
+    item->kind = TCALL_ITEM_USER;
+    item->text = tcall_str_of("(an image was here, which is gone)");
+}
+
+/* Gives the next item, false at the end. An item whose reasoning did not fit
+ * makes the request an error. */
+TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
+                                       tcall_writer *out, tcall_item *item)
+{
+    for (;;) {
+        size_t next = history->at;
+        bool more = tcall_chat_next(history->chat, &next, item);
+        if (more && !tcall_item_is_users_(item)) {
+            history->at = next;
+            if (tcall_history_takes_(history, item))
+                break;
+            continue;
+        }
+        history->after_call = false;
+        if (history->passes >> (history->pass + 1)) {
+            do
+                history->pass++;
+            while (!(history->passes >> history->pass & 1));
+            history->at = history->answer;
+            continue;
+        }
+        /* Results were given with their answer; one without a call is not. */
+        history->pass = TCALL_PASS_REASONING_;
+        history->passes = 0;
+        history->item = history->at;
+        history->at = history->answer = next;
+        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
+            tcall_image_gone_(item);
+        if (!more || item->kind != TCALL_ITEM_RESULT)
+            return more;
+    }
+    tcall_history_sign_(history, item);
+    if (item->reasoning_dropped && !out->error)
+        out->error = TCALL_E_MEMORY;
+    if (history->pass == TCALL_PASS_RESULTS_)
+        tcall_find_result_(history->chat, history->at, item);
+    item->id = tcall_id_for(history->to, item->id, history->id);
     return true;
 }
 
-#endif /* TOOLCALL_NO_STRICT */
+/* Writes items as a flat list: there are no messages with parts. */
+TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const char *forms)
+{
+    tcall_history_ history;
+    tcall_item item;
+    uint8_t state = 0;
+    tcall_history_begin_(&history, provider, request, out, &state);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, state);
+        if (!tcall_item_is_blank_(&item))
+            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+    }
+}
+
+/* Writes items as messages that hold lists of them. Roles have to take turns:
+ * results of tools are said by the user, so what the user says next joins their
+ * message, where that may hold more. */
+TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const char *forms, const char *roles)
+{
+    tcall_history_ history;
+    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
+    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
+    tcall_item item;
+    tcall_history_begin_(&history, provider, request, out, &last);
+    while (tcall_history_next_(&history, out, &item)) {
+        const char *form = tcall_form_of_(forms, &item);
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, last);
+        if (!form || tcall_item_is_blank_(&item))
+            continue;
+        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+                         (alone && item.kind == TCALL_ITEM_RESULT));
+        if (side != last) {
+            if (last)
+                tcall_write_text(out, "]}");
+            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            last = side;
+        }
+        tcall_write_form_(out, form, &item);
+    }
+    if (last)
+        tcall_write_text(out, "]}");
+}
+
+/* ---- messages as OpenAI began to write them ---- */
+
+/* How far a message of the model is written: its text is one string, its calls
+ * are one list. */
+enum {
+    TCALL_MESSAGE_NONE_,
+    TCALL_MESSAGE_OPEN_,
+    TCALL_MESSAGE_TEXT_,
+    TCALL_MESSAGE_CALLS_,
+    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
+};
+
+typedef struct tcall_message_ {
+    tcall_writer *out;
+    uint8_t written; /* TCALL_MESSAGE_..._ */
+    bool parts;      /* its content is a list, which has begun */
+} tcall_message_;
+
+/* Begins the text of a message. */
+static void tcall_message_text_(tcall_message_ *message)
+{
+    tcall_write_form_(message->out,
+                      message->parts ? "{\"type\":\"text\",\"text\":\""
+                                     : "\"content\":\"",
+                      NULL);
+}
+
+static void tcall_message_text_end_(tcall_message_ *message)
+{
+    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
+}
+
+static void tcall_message_to_(tcall_message_ *message, uint8_t to)
+{
+    if (message->written == TCALL_MESSAGE_NONE_) {
+        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
+        message->written = TCALL_MESSAGE_OPEN_;
+        message->parts = false;
+    }
+    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
+        tcall_message_text_(message);
+        message->written = TCALL_MESSAGE_TEXT_;
+    }
+    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
+        tcall_message_text_end_(message);
+        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
+        message->written = TCALL_MESSAGE_CALLS_;
+    }
+}
+
+static void tcall_message_end_(tcall_message_ *message)
+{
+    if (message->written == TCALL_MESSAGE_NONE_)
+        return;
+    if (message->written >= TCALL_MESSAGE_CALLS_) {
+        tcall_write_text(message->out, "]");
+    } else {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_message_text_end_(message);
+    }
+    tcall_write_text(message->out, "}");
+    message->written = TCALL_MESSAGE_NONE_;
+}
+
+/* What servers add to this format: see >>servers. */
+typedef struct tcall_server_ {
+    /* Writes reasoning that is no words as a member of a message. */
+    void (*details)(tcall_writer *out, tcall_str pieces);
+} tcall_server_;
+
+/* Writes a reasoning, which led to the message: before its text and calls. A
+ * further one after them cannot be said here. */
+static void tcall_message_reasoning_(tcall_message_ *message,
+                                     const tcall_item *reasoning,
+                                     const char *member,
+                                     const tcall_server_ *server)
+{
+    tcall_writer *out = message->out;
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+        return;
+    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
+    if (reasoning->raw) {
+        server->details(out, reasoning->text);
+    } else if (member) {
+        tcall_write_key(out, member);
+        tcall_write_str(out, reasoning->text);
+    } else {
+        if (!message->parts)
+            tcall_write_form_(out, "\"content\":[", NULL);
+        tcall_write_form_(
+            out,
+            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+            reasoning);
+        message->parts = true;
+    }
+}
+
+static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
+                                const char *forms)
+{
+    tcall_writer *out = message->out;
+    const char *form = tcall_form_of_(forms, item);
+    if (item->kind == TCALL_ITEM_TEXT) {
+        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
+        tcall_write_inside_(out, item->text);
+        return;
+    }
+    if (item->kind == TCALL_ITEM_CALL)
+        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
+    else if (message->written != TCALL_MESSAGE_SHOWN_)
+        tcall_message_end_(message);
+    if (message->written == TCALL_MESSAGE_SHOWN_)
+        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
+                                     ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_);
+    tcall_write_form_(out, form, item);
+    if (item->kind == TCALL_ITEM_IMAGE &&
+        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
+        message->written = TCALL_MESSAGE_SHOWN_;
+}
+
+/* What the model says where it has to stand between a result and the user, as
+ * after a limit or before an image that a tool shows. */
+static const char tcall_no_answer_[] =
+    "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
+
+/* Writes the system message, and then one message for what each side said.
+ * server may be NULL. */
+TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
+                                         tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *forms,
+                                         const tcall_server_ *server)
+{
+    tcall_history_ history;
+    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_item item;
+    uint8_t after_result = false;
+    tcall_write_form_(out, "\"messages\":[", NULL);
+    if (request->system && *request->system)
+        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
+                           request->system);
+    tcall_history_begin_(&history, provider, request, out, &after_result);
+    while (tcall_history_next_(&history, out, &item)) {
+        const bool said =
+            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
+        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
+            tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) &&
+            message.written != TCALL_MESSAGE_SHOWN_) {
+            tcall_message_end_(&message);
+            tcall_history_note_(&history, out, after_result);
+        }
+        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
+            tcall_write_form_(out, tcall_no_answer_, NULL);
+        after_result = item.kind == TCALL_ITEM_RESULT;
+        if (item.kind == TCALL_ITEM_REASONING)
+            tcall_message_reasoning_(&message, &item, provider->member, server);
+        else
+            tcall_message_item_(&message, &item, forms);
+    }
+    tcall_message_end_(&message);
+    tcall_write_text(out, "]");
+}
+
+/* ---- tools ---- */
+
+/* The tools of a request, one after the other. */
+typedef struct tcall_sent_tools_ {
+    const tcall_provider *provider;
+    const tcall_chat_request *request;
+    const tcall_tool *tool; /* NULL: no more */
+    size_t next;
+    tcall_strict_budget_ budget;
+} tcall_sent_tools_;
+
+/* A server that does not obey gets only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+{
+    const tcall_chat_request *request = tools->request;
+    const unsigned quirks = tools->provider->quirks;
+    const tcall_tool *tool = &request->tools[index];
+    if (request->offer ? !tcall_offers_(request->offer, index)
+                       : !tcall_enabled(tool, request->allow))
+        return false;
+    return request->choice != TCALL_CHOICE_ONE ||
+           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+           strcmp(tool->name, request->choice_name) == 0;
+}
+
+static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
+{
+    const tcall_chat_request *request = tools->request;
+    size_t index;
+    tools->tool = NULL;
+    while (tools->next < request->tool_count && !tools->tool) {
+        index = tools->next++;
+        if (tcall_is_sent_(tools, index))
+            tools->tool = &request->tools[index];
+    }
+}
+
+static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
+                                              const tcall_chat_request *request)
+{
+    tcall_sent_tools_ tools;
+    memset(&tools, 0, sizeof tools);
+    tools.provider = provider;
+    tools.request = request;
+    tools.budget = tcall_strict_budget_of_(provider->strict);
+    tcall_sent_tools_next_(&tools);
+    return tools;
+}
+
+/* Is the tool at hand to be written? Not where it went out before the sink
+ * refused more; what it takes of the budget counts nevertheless. */
+static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
+{
+    if (tcall_write_part_(out))
+        return true;
+    if (out->error)
+        tools->next = (size_t)-1; /* this was the last one */
+    else
+        tcall_strict_spend_(tools->tool, &tools->budget);
+    return false;
+}
+
+static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
+                                                  tcall_str name)
+{
+    for (; table && table->name; table++)
+        if (tcall_str_eq(tcall_str_of(table->name), name))
+            return table;
+    return NULL;
+}
+
+/* Writes a description, ${name} replaced, in one pass: what a variable holds
+ * is not looked at again. */
+static void tcall_write_description_(tcall_writer *out, const char *text,
+                                     const tcall_variable *variables)
+{
+    const char *open, *end;
+    text = text ? text : "";
+    while ((open = strstr(text, "${")) != NULL &&
+           (end = strchr(open, '}')) != NULL) {
+        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
+        const tcall_variable *found = tcall_find_variable_(variables, name);
+        tcall_write_bytes(out, text, (size_t)(open - text));
+        tcall_write_text(out, found ? found->text : "${");
+        text = found ? end + 1 : open + 2;
+    }
+    tcall_write_text(out, text);
+}
+
+/* How a format writes its tools: what stands around their list and around
+ * each, and how it calls the schema. */
+enum {
+    TCALL_TOOL_FORM_LIST_,
+    TCALL_TOOL_FORM_TOOL_,
+    TCALL_TOOL_FORM_SCHEMA_,
+    TCALL_TOOL_FORM_END_,
+    TCALL_TOOL_FORM_LIST_END_,
+    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
+                                 * be said */
+};
+
+/* Writes what all formats say of a tool: name, description, schema and
+ * whether it is strict. */
+TCALL_NOINLINE_ static void
+tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+{
+    const tcall_tool *tool = tools->tool;
+    bool strict;
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
+    tcall_write_member_(out, "name", tool->name);
+    tcall_write_key(out, "description");
+    tcall_write_quote(out);
+    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_unquote(out);
+    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
+    strict = tcall_strict_write_(out, tool, &tools->budget);
+    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
+        tcall_write_flag_(out, "strict", strict);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
+}
+
+/* Writes the tools of a request. Returns false if there are none. */
+TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
+                                      tcall_writer *out,
+                                      const tcall_chat_request *request,
+                                      const char *form)
+{
+    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
+    if (!tools.tool)
+        return false;
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
+    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
+        if (!tcall_begin_tool_(&tools, out))
+            continue;
+        tcall_write_tool_(out, &tools, form);
+        tcall_write_part_end_(out);
+    }
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return true;
+}
+
+/* The tools of OpenAI's first format, which others took over. */
+static const char tcall_function_tools_[] =
+    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
+
+/* Writes the choice among the tools: a word, or the form that names the one
+ * that must be called. */
+static void tcall_write_word_choice_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request,
+                                     const char *named)
+{
+    const unsigned quirks = provider->quirks;
+    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
+    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
+        return;
+    if (request->choice == TCALL_CHOICE_ONE &&
+        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
+        tcall_write_named_(out, named, request->choice_name);
+    else
+        tcall_write_member_(out, "tool_choice",
+                            request->choice == TCALL_CHOICE_NONE ? "none"
+                                                                 : required);
+}
+
+/* Likewise, and says whether an answer may hold more than one call. */
+TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
+                                       tcall_writer *out,
+                                       const tcall_chat_request *request,
+                                       const char *named)
+{
+    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
+    tcall_write_word_choice_(provider, out, request, named);
+    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
+        (request->no_parallel && can))
+        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
+}
 
 /* ==========================================================================
  * >>answer
@@ -22924,1017 +23076,6 @@ int tcall_answer_error(const tcall_answer *answer, int status)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
 }
-
-/* ==========================================================================
- * >>provider
- *
- * A request is written by plain calls of the JSON writer. What formats share
- * is here: the conversation in the order in which they want it, the tools that
- * are sent, and the choice among them.
- */
-
-/* ---- members of objects ---- */
-
-TCALL_SHARED_ void tcall_write_member_(tcall_writer *out, const char *key,
-                                       const char *value)
-{
-    tcall_write_key(out, key);
-    tcall_write_string(out, value);
-}
-
-/* Likewise, unless there is no text. */
-TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
-                                         const char *value)
-{
-    if (value && *value)
-        tcall_write_member_(out, key, value);
-}
-
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
-}
-
-/* A number, if it is above 0: no number is the provider's default. */
-TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
-                                      long value)
-{
-    if (value <= 0)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_int(out, (tcall_int)value);
-}
-
-/* Does the user give this member of the body? */
-TCALL_SHARED_ bool tcall_is_extra_(const tcall_chat_request *request,
-                                   const char *key)
-{
-    return request->extra &&
-           tcall_text_get_(tcall_text_space_(request->extra), key);
-}
-
-/* Writes the limit of the answer, unless the user gives one of his own. */
-TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
-                                           const tcall_chat_request *request,
-                                           const char *key, long value)
-{
-    if (!tcall_is_extra_(request, key))
-        tcall_write_limit_(out, key, value);
-}
-
-/* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
-                                        const tcall_chat_request *request)
-{
-    const char *open = request->extra ? tcall_text_space_(request->extra) : "";
-    tcall_str members = tcall_text_verbatim_(open);
-    if (*open && *tcall_text_space_(open + 1) != '}')
-        tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
-    return tcall_write_close(out, '}');
-}
-
-/* Is there no text that could be sent? Anthropic and Gemini refuse that. */
-TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
-{
-    size_t len = item->text.len;
-    if (item->kind > TCALL_ITEM_TEXT || item->signature.len)
-        return false;
-    while (len && tcall_is_space_(item->text.ptr[len - 1]))
-        len--;
-    return len == 0;
-}
-
-/* ---- names and ids that every receiver takes ---- */
-
-/* Writes the name of a call. Models make names up that no provider takes back:
- * what cannot stand in the name of a tool becomes _. Those of tools are left as
- * they are. */
-static void tcall_write_name_(tcall_writer *out, tcall_str name)
-{
-    size_t i;
-    tcall_write_quote(out);
-    for (i = 0; i < name.len && i < 64; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
-    }
-    if (!name.len)
-        tcall_write_char_(out, '_');
-    tcall_write_unquote(out);
-}
-
-/* Does a provider take this id? Few say what they take. */
-static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
-{
-    const bool nine = (to->quirks & TCALL_QUIRK_NINE_LETTER_IDS) != 0;
-    const bool plain = (to->quirks & TCALL_QUIRK_PLAIN_IDS) != 0;
-    const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
-    size_t i;
-    for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
-            return false;
-    }
-    return nine ? id.len == 9 : id.len > 0 && id.len <= most;
-}
-
-/* Ids of a conversation differ in what is made of them, too. */
-tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
-{
-    return tcall_takes_id_(to, id) ? id : tcall_short_id_(id, made);
-}
-
-/* ---- items ---- */
-
-/* How a format writes an item: JSON with ' for quotes and with holes.
- *
- *   %i  its id         %m  the same, empty if it was made up here
- *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same as a string
- *   %s  its signature  %r  the text of a result, which says that it failed
- *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type, both without quotes
- *
- * What stands between < and > is left out where the hole in it is empty. */
-typedef struct tcall_forms_ {
-    const char *user, *image, *text, *call, *result;
-    const char *failure;   /* a result that is an error */
-    const char *reasoning; /* NULL: items that are never written */
-    const char *data;      /* a reasoning that is no words */
-    /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; NULL: each is a message. */
-    const char *next_image, *next_user;
-} tcall_forms_;
-
-static const char *tcall_form_of_(const tcall_forms_ *forms,
-                                  const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return forms->user;
-    case TCALL_ITEM_IMAGE: return forms->image;
-    case TCALL_ITEM_TEXT: return forms->text;
-    case TCALL_ITEM_CALL: return forms->call;
-    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
-    default: return item->raw ? forms->data : forms->reasoning;
-    }
-}
-
-/* What of the item goes into a hole. A call whose arguments are no object was
- * not run; it goes back without. */
-static tcall_str tcall_hole_(const tcall_item *item, char hole)
-{
-    switch (hole) {
-    case 'i': return item->id;
-    case 'm': return item->synthetic_id ? tcall_slice_(NULL, 0) : item->id;
-    case 'n':
-    case 'y': return item->name;
-    case 's': return item->signature;
-    case 'a':
-    case 'q':
-        if (!item->is_object)
-            return tcall_slice_("{}", 2); /* fall through */
-    default: return item->text;
-    }
-}
-
-/* Writes the text of a result, for formats that have no flag for an error. An
- * object says itself that something failed. */
-static void tcall_write_result_text_(tcall_writer *out,
-                                     const tcall_item *result)
-{
-    tcall_str text = result->text;
-    tcall_write_quote(out);
-    if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(out, "Error: ");
-    tcall_write_bytes(out, text.ptr, text.len);
-    tcall_write_unquote(out);
-}
-
-/* Writes up to 48 bytes in base64 (RFC 4648). */
-static void tcall_write_base64_line_(tcall_writer *out, const uint8_t *bytes,
-                                     size_t len)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm"
-                                 "nopqrstuvwxyz0123456789+/";
-    char text[64], *to = text;
-    size_t i;
-    for (i = 0; i < len; i += 3, to += 4) {
-        uint32_t bits = (uint32_t)bytes[i] << 16;
-        bits |= i + 1 < len ? (uint32_t)bytes[i + 1] << 8 : 0;
-        bits |= i + 2 < len ? bytes[i + 2] : 0u;
-        to[0] = digits[bits >> 18];
-        to[1] = digits[bits >> 12 & 63];
-        to[2] = i + 1 < len ? digits[bits >> 6 & 63] : '=';
-        to[3] = i + 2 < len ? digits[bits & 63] : '=';
-    }
-    tcall_write_bytes(out, text, (size_t)(to - text));
-}
-
-/* Writes all of it, in parts, so that what went out is not made again. */
-static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
-{
-    size_t at, line;
-    for (at = 0; at < bytes.len; at += 480) {
-        if (!tcall_write_part_(out))
-            continue;
-        for (line = at; line < bytes.len && line < at + 480; line += 48)
-            tcall_write_base64_line_(out, (const uint8_t *)bytes.ptr + line,
-                                     bytes.len - line < 48 ? bytes.len - line
-                                                           : 48);
-        tcall_write_part_end_(out);
-    }
-}
-
-static void tcall_write_hole_(tcall_writer *out, char hole,
-                              const tcall_item *item)
-{
-    tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r')
-        tcall_write_result_text_(out, item);
-    else if (hole == 'b')
-        tcall_write_base64_(out, value);
-    else if (hole == 'a' || hole == 'j' || hole == 'y')
-        tcall_write_bytes(out, value.ptr, value.len);
-    else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
-        tcall_write_name_(out, value);
-    else
-        tcall_write_str(out, value);
-}
-
-/* Writes a form. Without an item it has no holes. */
-TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
-                                     const tcall_item *item)
-{
-    tcall_write_comma_(out);
-    for (; *form; form++)
-        if (*form == '%')
-            tcall_write_hole_(out, *++form, item);
-        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
-            form = strchr(form, '>');
-        else if (*form != '<' && *form != '>')
-            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
-}
-
-/* Writes a form with a text of ours in place of the name. */
-TCALL_SHARED_ void tcall_write_named_(tcall_writer *out, const char *form,
-                                      const char *name)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.name = tcall_str_of(name);
-    tcall_write_form_(out, form, &item);
-}
-
-/* ---- the conversation ---- */
-
-/* Replaces a call, which ends at this place, by its result. One that is
- * missing is made up: a call without a result would make the whole
- * conversation invalid. */
-static void tcall_find_result_(const tcall_chat *chat, size_t at,
-                               tcall_item *item)
-{
-    const tcall_item call = *item;
-    bool more;
-    do
-        more = tcall_chat_next(chat, &at, item);
-    while (more && !(item->kind == TCALL_ITEM_RESULT &&
-                     tcall_str_eq(item->id, call.id)));
-    if (!more) {
-        *item = call;
-        item->kind = TCALL_ITEM_RESULT;
-        item->error = TCALL_E_CANCELLED;
-        item->text = tcall_str_of("this call was not run");
-    }
-    item->synthetic_id = call.synthetic_id;
-}
-
-/* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
-enum {
-    TCALL_PASS_REASONING_,
-    TCALL_PASS_TEXT_,
-    TCALL_PASS_CALLS_, /* each after the reasoning that led to it */
-    TCALL_PASS_RESULTS_
-};
-
-/* The items of a conversation in the order in which providers want them. */
-typedef struct tcall_history_ {
-    const tcall_provider *to;
-    const tcall_chat *chat;
-    size_t answer; /* where the answer at hand begins */
-    size_t at;     /* the place in it */
-    uint8_t pass;
-    bool after_call; /* in this pass */
-    char id[9];      /* of the item, where its own is refused */
-} tcall_history_;
-
-TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
-                                               const tcall_chat *chat)
-{
-    tcall_history_ history;
-    memset(&history, 0, sizeof history);
-    history.to = to;
-    history.chat = chat;
-    return history;
-}
-
-/* Reasoning is a secret between the model and its provider: is this one's? */
-static bool tcall_history_owns_(const tcall_history_ *history,
-                                const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    return to->reasoning && !history->chat->edited &&
-           tcall_str_eq(item->name, tcall_str_of(to->name));
-}
-
-/* Leaves out the signature of an item that is none of this provider's. A
- * provider of signatures wants one of each call; of those that others made it
- * takes this word. */
-static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
-{
-    const bool signs = history->to->reasoning == TCALL_REASONING_SIGNATURES;
-    const bool own = item->kind == TCALL_ITEM_CALL
-                         ? signs
-                         : tcall_history_owns_(history, item);
-    if (item->reasoning_dropped && !own)
-        item->reasoning_dropped = false;
-    if (!own)
-        item->signature = tcall_slice_(NULL, 0);
-    if (item->kind == TCALL_ITEM_CALL && signs && !item->signature.len &&
-        !item->is_unsigned)
-        item->signature = tcall_str_of("skip_thought_signature_validator");
-}
-
-/* Is the item of the model given in this pass? */
-static bool tcall_history_takes_(tcall_history_ *history,
-                                 const tcall_item *item)
-{
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    if (item->kind == TCALL_ITEM_CALL)
-        history->after_call = true;
-    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
-        return history->pass == TCALL_PASS_REASONING_ &&
-               (item->kind != TCALL_ITEM_REASONING || own);
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
-}
-
-/* What stands for an image that is gone. */
-static void tcall_image_gone_(tcall_item *item)
-{
-    item->kind = TCALL_ITEM_USER;
-    item->text = tcall_str_of("(an image was here, which is gone)");
-}
-
-/* Gives the next item, false at the end. An item whose reasoning did not fit
- * makes the request an error. */
-TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
-                                       tcall_writer *out, tcall_item *item)
-{
-    for (;;) {
-        size_t next = history->at;
-        bool more = tcall_chat_next(history->chat, &next, item);
-        if (more && !tcall_item_is_users_(item)) {
-            history->at = next;
-            if (tcall_history_takes_(history, item))
-                break;
-            continue;
-        }
-        history->after_call = false;
-        if (history->at > history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
-            history->at = history->answer;
-            continue;
-        }
-        /* Results were given with their answer; one without a call is not. */
-        history->pass = TCALL_PASS_REASONING_;
-        history->at = history->answer = next;
-        if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
-            tcall_image_gone_(item);
-        if (!more || item->kind != TCALL_ITEM_RESULT)
-            return more;
-    }
-    tcall_history_sign_(history, item);
-    if (item->reasoning_dropped && !out->error)
-        out->error = TCALL_E_MEMORY;
-    if (history->pass == TCALL_PASS_RESULTS_)
-        tcall_find_result_(history->chat, history->at, item);
-    item->id = tcall_id_for(history->to, item->id, history->id);
-    return true;
-}
-
-/* Writes items as a flat list: there are no messages with parts. */
-TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const tcall_forms_ *forms)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_item item;
-    while (tcall_history_next_(&history, out, &item))
-        if (!tcall_item_is_blank_(&item))
-            tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
-}
-
-/* Writes items as messages that hold lists of them. Roles have to take turns:
- * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
-TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const tcall_forms_ *forms,
-                                      const char *const roles[2])
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
-    tcall_item item;
-    while (tcall_history_next_(&history, out, &item)) {
-        const char *form = tcall_form_of_(forms, &item);
-        if (!form || tcall_item_is_blank_(&item))
-            continue;
-        side = 1 + tcall_item_is_users_(&item) +
-               (alone && item.kind == TCALL_ITEM_RESULT);
-        if (side != last) {
-            if (last)
-                tcall_write_text(out, "]}");
-            tcall_write_form_(out, roles[side > 1], NULL);
-            last = side;
-        }
-        tcall_write_form_(out, form, &item);
-    }
-    if (last)
-        tcall_write_text(out, "]}");
-}
-
-/* ---- messages as OpenAI began to write them ---- */
-
-/* How far a message of the model is written: its text is one string, its calls
- * are one list. */
-enum {
-    TCALL_MESSAGE_NONE_,
-    TCALL_MESSAGE_OPEN_,
-    TCALL_MESSAGE_TEXT_,
-    TCALL_MESSAGE_CALLS_,
-    TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
-};
-
-typedef struct tcall_message_ {
-    tcall_writer *out;
-    uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
-} tcall_message_;
-
-static void tcall_message_text_(tcall_message_ *message)
-{
-    if (message->parts)
-        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
-    else
-        tcall_write_key(message->out, "content");
-    tcall_write_quote(message->out);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_unquote(message->out);
-    if (message->parts)
-        tcall_write_text(message->out, "}]");
-}
-
-static void tcall_message_to_(tcall_message_ *message, uint8_t to)
-{
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "'tool_calls':[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
-}
-
-static void tcall_message_end_(tcall_message_ *message)
-{
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
-    message->written = TCALL_MESSAGE_NONE_;
-}
-
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
-
-/* Writes a reasoning, which led to the message: before its text and calls. A
- * further one after them cannot be said here. */
-static void tcall_message_reasoning_(tcall_message_ *message,
-                                     const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
-{
-    tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
-        return;
-    tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
-    if (reasoning->raw) {
-        server->details(out, reasoning->text);
-    } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
-    } else {
-        if (!message->parts)
-            tcall_write_form_(out, "'content':[", NULL);
-        tcall_write_form_(
-            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
-            reasoning);
-        message->parts = true;
-    }
-}
-
-static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const tcall_forms_ *forms)
-{
-    tcall_writer *out = message->out;
-    const char *form = tcall_form_of_(forms, item);
-    if (item->kind == TCALL_ITEM_TEXT) {
-        tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(out, item->text.ptr, item->text.len);
-        return;
-    }
-    if (item->kind == TCALL_ITEM_CALL)
-        tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
-    else if (message->written != TCALL_MESSAGE_SHOWN_)
-        tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = item->kind == TCALL_ITEM_USER ? forms->next_user
-                                             : forms->next_image;
-    tcall_write_form_(out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
-        message->written = TCALL_MESSAGE_SHOWN_;
-}
-
-/* What the model says where it has to stand between a result and the user, as
- * after a limit or before an image that a tool shows. */
-static const char tcall_no_answer_[] =
-    "{'role':'assistant','content':'(I have not answered yet.)'}";
-
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
-TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
-                                         tcall_writer *out,
-                                         const tcall_chat_request *request,
-                                         const tcall_forms_ *forms,
-                                         const tcall_server_ *server)
-{
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
-    tcall_item item;
-    bool after_result = false;
-    tcall_write_form_(out, "'messages':[", NULL);
-    if (request->system && *request->system)
-        tcall_write_named_(out, "{'role':'system','content':%n}",
-                           request->system);
-    while (tcall_history_next_(&history, out, &item)) {
-        const bool said =
-            item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
-        if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
-            tcall_message_end_(&message);
-        if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
-            tcall_write_form_(out, tcall_no_answer_, NULL);
-        after_result = item.kind == TCALL_ITEM_RESULT;
-        if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
-        else
-            tcall_message_item_(&message, &item, forms);
-    }
-    tcall_message_end_(&message);
-    tcall_write_text(out, "]");
-}
-
-/* ---- tools ---- */
-
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
-{
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
-    const tcall_tool *tool = &request->tools[index];
-    if (request->offer ? !tcall_offers_(request->offer, index)
-                       : !tcall_enabled(tool, request->allow))
-        return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
-           strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
-}
-
-static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
-                                                  tcall_str name)
-{
-    for (; table && table->name; table++)
-        if (tcall_str_eq(tcall_str_of(table->name), name))
-            return table;
-    return NULL;
-}
-
-/* Writes a description, ${name} replaced, in one pass: what a variable holds
- * is not looked at again. */
-static void tcall_write_description_(tcall_writer *out, const char *text,
-                                     const tcall_variable *variables)
-{
-    const char *open, *end;
-    text = text ? text : "";
-    while ((open = strstr(text, "${")) != NULL &&
-           (end = strchr(open, '}')) != NULL) {
-        tcall_str name = tcall_slice_(open + 2, (size_t)(end - open) - 2);
-        const tcall_variable *found = tcall_find_variable_(variables, name);
-        tcall_write_bytes(out, text, (size_t)(open - text));
-        tcall_write_text(out, found ? found->text : "${");
-        text = found ? end + 1 : open + 2;
-    }
-    tcall_write_text(out, text);
-}
-
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
-/* How a format writes its tools: what stands around their list and around
- * each, and how it calls the schema. */
-typedef struct tcall_tool_form_ {
-    const char *list, *tool, *schema, *tool_end, *list_end;
-    bool say_strict; /* where a tool is not strict, that has to be said */
-} tcall_tool_form_;
-
-/* Writes what all formats say of a tool: name, description, schema and
- * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              tcall_sent_tools_ *tools,
-                                              const tcall_tool_form_ *form)
-{
-    const tcall_tool *tool = tools->tool;
-    bool strict;
-    tcall_write_form_(out, form->tool, NULL);
-    tcall_write_member_(out, "name", tool->name);
-    tcall_write_key(out, "description");
-    tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
-    tcall_write_unquote(out);
-    tcall_write_key(out, form->schema);
-    strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || form->say_strict)
-        tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, form->tool_end);
-}
-
-/* Writes the tools of a request. Returns false if there are none. */
-TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
-                                      tcall_writer *out,
-                                      const tcall_chat_request *request,
-                                      const tcall_tool_form_ *form)
-{
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, form->list, NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
-            continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
-    }
-    tcall_write_text(out, form->list_end);
-    return true;
-}
-
-/* The tools of OpenAI's first format, which others took over. */
-static const tcall_tool_form_ tcall_function_tools_ = {
-    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
-    false};
-
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
-
-/* Likewise, and says whether an answer may hold more than one call. */
-TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
-                                       tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       const char *named)
-{
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
-        tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
-}
-
-/* ==========================================================================
- * >>reader
- *
- * The items of an answer lie at the end of the chat: its text, which grows in
- * place, the calls and reasonings that are known, and then, while a document
- * of the stream passes, the elements of that document. What
- * an element belongs to may be said after its arguments, so it is merged only
- * when the document is complete: it stays as a new item, or what it brings is
- * moved to an older one.
- */
-
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
-};
-
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
-
-TCALL_SHARED_ tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                                   size_t at)
-{
-    return tcall_head_at_(reader->chat, at);
-}
-
-TCALL_SHARED_ size_t tcall_reader_len_(const tcall_reader *reader, size_t at,
-                                       int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-TCALL_SHARED_ size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-TCALL_SHARED_ size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-TCALL_SHARED_ void tcall_reader_shift_(tcall_reader *reader, size_t from,
-                                       size_t to)
-{
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-TCALL_SHARED_ void tcall_reader_resize_(tcall_reader *reader, size_t at,
-                                        int part, size_t len)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-TCALL_SHARED_ void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-TCALL_SHARED_ void tcall_reader_append_(tcall_reader *reader, size_t at,
-                                        int part, tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place, as
- * std::rotate does: each half is reversed, and then the whole. */
-static void tcall_rotate_(char *first, char *middle, char *end)
-{
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-TCALL_SHARED_ void tcall_reader_move_(tcall_reader *reader, size_t from,
-                                      size_t to, int part)
-{
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
-}
-
-TCALL_SHARED_ size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Makes an empty item at this place, where there is room. */
-TCALL_SHARED_ void tcall_reader_blank_(tcall_reader *reader, size_t at,
-                                       uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
-/* Is it the whole of what a signature is of? */
-TCALL_SHARED_ bool tcall_reader_text_is_signed_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
-}
-
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-TCALL_SHARED_ void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->has_text && !reader->text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-TCALL_SHARED_ void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                                size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
 
 /* ==========================================================================
  * >>text_calls
@@ -24608,43 +23749,217 @@ TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
                      TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>reasoning: what goes back to the provider that it came from
+ * >>answer: items
  *
- * Reasoning is kept as far as there is room for it beside calls; a part of it
- * would be refused, so one that does not fit is dropped as a whole. Which one a
- * provider has is in tcall_provider.reasoning.
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What an element belongs
+ * to may be said after its arguments, so it is merged only when the document is
+ * complete: it stays as a new item, or its bytes are moved to an older one.
  */
 
-#ifdef TOOLCALL_NO_REASONING
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
 {
-    (void)reader;
-    return TCALL_REASONING_NONE;
+    return tcall_head_at_(reader->chat, at);
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
 {
-    (void)head;
-    return false;
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
 }
 
-#else
+/* The place of the item after the one at this place. */
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
 
-TCALL_SHARED_ uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    if (reader->unmerged >= first && reader->unmerged <= last)
+        reader->unmerged += by;
+    if (reader->element >= first && reader->element <= last)
+        reader->element += by;
+    if (reader->raw >= first && reader->raw <= last)
+        reader->raw += by;
+    if (reader->echoed >= first && reader->echoed <= last)
+        reader->echoed += by;
+    if (reader->text_at >= first && reader->text_at <= last)
+        reader->text_at += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
+TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
+{
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->has_text
+               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Is it the whole of what a signature is of? */
+static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place = ordered ? reader->unmerged : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    if (reader->has_text && !reader->text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
+        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->text_at = place;
+    reader->has_text = true;
+    reader->text_ends = reader->parted = false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ---- reasoning ---- */
+
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
 {
     return reader->provider->reasoning;
 }
 
-TCALL_SHARED_ bool tcall_is_reasoning_(const tcall_item_head_ *head)
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
 {
     return head->kind == TCALL_ITEM_REASONING;
 }
 
-#endif /* TOOLCALL_NO_REASONING */
-
 /* May it be left out? Then it makes way for text, too. */
-TCALL_SHARED_ bool tcall_reasoning_is_free_(const tcall_reader *reader)
+static bool tcall_reasoning_is_free_(const tcall_reader *reader)
 {
     return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
 }
@@ -24673,7 +23988,7 @@ static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
     tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
 }
 
-TCALL_SHARED_ void tcall_reasoning_drop_all_(tcall_reader *reader)
+static void tcall_reasoning_drop_all_(tcall_reader *reader)
 {
     size_t at = reader->start;
     if (!tcall_reasoning_kept_(reader))
@@ -24706,11 +24021,11 @@ TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
 
 /* Keeps a piece of reasoning or a signature, if that takes nothing away from
  * anything else. */
-TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
-                                          tcall_str piece)
+static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+                                   tcall_str piece)
 {
     if (part == TCALL_PART_TEXT_)
-        reader->words = reader->field;
+        reader->words = (uint8_t)field;
     if (reader->answer.reasoning_dropped ||
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
         tcall_reasoning_drop_(reader, reader->element, piece.len);
@@ -24719,8 +24034,7 @@ TCALL_SHARED_ void tcall_reasoning_piece_(tcall_reader *reader, int part,
 }
 
 /* The signature of the element at *at is of the text. The first one counts. */
-TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
-                                              const size_t *at)
+static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
 {
     const uint8_t dropped =
         tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
@@ -24742,8 +24056,8 @@ TCALL_SHARED_ void tcall_reasoning_sign_text_(tcall_reader *reader,
 
 /* One of both is reasoning: is the piece of the known one? Its signature may
  * come by itself. */
-TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                                  const tcall_item_head_ *piece)
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
 {
     bool same = known->index && piece->index &&
                 !tcall_head_len_(piece, TCALL_PART_NAME_) &&
@@ -24758,7 +24072,7 @@ TCALL_SHARED_ tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
 
 /* The first unmerged element is of the reasoning at this place: drops its words
  * where others are missing. */
-TCALL_SHARED_ void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
 {
     size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
     if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
@@ -24833,21 +24147,11 @@ TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
     reader->raw_missing = 0;
 }
 
-/* ==========================================================================
- * >>stream: answers that come in pieces
+/* ---- streams ----
  *
  * A stream of documents says of an item now this and now that, and providers
- * differ in how they say which item they mean. Without this chapter an answer
- * is one document, in which each element is an item.
+ * differ in how they say which item they mean.
  */
-
-enum {
-#ifdef TOOLCALL_NO_STREAM
-    TCALL_STREAMS_ = 0
-#else
-    TCALL_STREAMS_ = 1
-#endif
-};
 
 static bool tcall_same_part_(const tcall_item_head_ *a,
                              const tcall_item_head_ *b, int part)
@@ -24893,7 +24197,7 @@ static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
 /* Returns the item that the first unmerged element is a piece of: the last that
  * matches, or the last call if the element does not say; itself if it is new.
  */
-TCALL_SHARED_ size_t tcall_reader_find_(const tcall_reader *reader)
+static size_t tcall_reader_find_(const tcall_reader *reader)
 {
     const tcall_item_head_ *piece =
         tcall_reader_head_(reader, reader->unmerged);
@@ -24954,7 +24258,7 @@ static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
 }
 
 /* Moves what the first unmerged element brings to the item at this place. */
-TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
 {
     tcall_item_head_ *known = tcall_reader_head_(reader, at);
     const tcall_item_head_ *piece =
@@ -24980,13 +24284,6 @@ TCALL_SHARED_ void tcall_reader_merge_(tcall_reader *reader, size_t at)
         known->flags |= flags & TCALL_FLAG_OBJECT_;
     tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
 }
-
-/* ==========================================================================
- * >>pieces
- *
- * What the paths of a provider lead to are pieces: of an element, of the text,
- * or of what the answer says of itself. Elements are merged into items.
- */
 
 /* ---- room ---- */
 
@@ -25015,6 +24312,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
         reader->raw = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->has_text = reader->open = reader->keeping_raw = false;
+    reader->growing = reader->echoes = false;
     reader->complete = reader->stopped = reader->cut = false;
     reader->finished = false;
     reader->words = 0;
@@ -25028,7 +24326,7 @@ static void tcall_reader_clear_(tcall_reader *reader)
 
 /* Makes room for what a call cannot do without. Where there is none the answer
  * is lost; the rest is read to know what would have been needed. */
-TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
 {
     if (tcall_reader_room_(reader, bytes))
         return true;
@@ -25038,12 +24336,77 @@ TCALL_SHARED_ bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
     return false;
 }
 
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->whole ||
+        (reader->open ? tcall_reader_next_(reader, reader->element)
+                      : reader->unmerged) != reader->chat->block->low ||
+        (reader->open && reader->element != reader->unmerged))
+        return;
+    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->index && known->index != reader->index))
+            continue;
+        reader->echoed = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
+        return;
+    }
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
+                            TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
 /* Adds an empty element at the end. */
 static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
 {
     tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->unmerged < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
     if (!tcall_reader_need_(reader, TCALL_HEAD_))
         return false;
+    reader->growing = false;
     *at = block->low;
     tcall_block_grow_(block, TCALL_HEAD_);
     tcall_reader_blank_(reader, *at, kind);
@@ -25128,46 +24491,32 @@ static uint8_t tcall_field_kind_(int field)
     }
 }
 
-/* The part that a field is a piece of, or -1. */
-static int tcall_field_part_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_ID: return TCALL_PART_ID_;
-    case TCALL_FIELD_NAME: return TCALL_PART_NAME_;
-    case TCALL_FIELD_SIGNATURE: return TCALL_PART_SIGNATURE_;
-    case TCALL_FIELD_ARGUMENTS:
-    case TCALL_FIELD_ALL_ARGUMENTS:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_TEXT:
-    case TCALL_FIELD_DELTA: return TCALL_PART_TEXT_;
-    default: return -1;
-    }
-}
-
 /* Opens the current element as soon as there is something to keep of it. Some
  * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader)
+static bool tcall_reader_open_(tcall_reader *reader, int field)
 {
-    uint8_t kind = tcall_field_kind_(reader->field);
+    uint8_t kind = tcall_field_kind_(field);
     if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
         reader->open =
             tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
     if (reader->open && kind != TCALL_ITEM_CALL) {
         tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
         head->kind = kind;
-        if (reader->field == TCALL_FIELD_REASONING_DATA)
+        if (field == TCALL_FIELD_REASONING_DATA)
             head->flags |= TCALL_FLAG_RAW_;
     }
     return reader->open;
 }
 
 /* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
+static void tcall_reader_content_(tcall_reader *reader, int field,
+                                  tcall_str piece)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-    if (reader->field == TCALL_FIELD_TEXT &&
+    reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
+    if (field == TCALL_FIELD_TEXT &&
         tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
@@ -25177,24 +24526,44 @@ static void tcall_reader_content_(tcall_reader *reader, tcall_str piece)
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
         tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
+        reader->growing = tcall_reader_next_(reader, reader->element) ==
+                          reader->chat->block->low;
     }
 }
 
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
+}
+
 /* Takes a piece of a part of the current element. */
-static void tcall_reader_part_(tcall_reader *reader, int part, tcall_str piece)
+TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
+                                      tcall_str piece)
 {
     if (reader->answer.error == TCALL_E_MEMORY) {
         reader->missing += piece.len;
         return;
     }
-    if (!tcall_reader_open_(reader))
+    if (!tcall_reader_open_(reader, field))
         return;
     if (tcall_reasoning_kept_(reader) &&
         (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(reader->field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, part, piece);
+         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, field, part, piece);
     else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, piece);
+        tcall_reader_content_(reader, field, piece);
     else if (tcall_reader_need_(reader, piece.len))
         tcall_reader_append_(reader, reader->element, part, piece);
 }
@@ -25224,23 +24593,36 @@ static void tcall_reader_show_(const tcall_reader *reader)
         reader->call(reader->user, &item);
 }
 
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->whole &&
+                   tcall_reader_head_(reader, reader->unmerged)->kind !=
+                       TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->unmerged;
+}
+
 /* Merges a call or reasoning, or keeps it as a new item. Returns true if it
  * stays. An element that is void but has a number is kept as well: what comes
  * with that number later is of it. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
     const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->unmerged;
+    size_t at;
     if (head->kind == TCALL_ITEM_VOID_ && !head->index)
         return false;
-    if (TCALL_STREAMS_ && !reader->whole && head->kind != TCALL_ITEM_VOID_)
-        at = tcall_reader_find_(reader);
+    at = tcall_reader_owner_(reader);
+    if (reader->echoes && at != reader->echoed) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+        head = tcall_reader_head_(reader, reader->unmerged);
+    }
     if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
     if (at == reader->unmerged)
         return true;
-    if (TCALL_STREAMS_)
-        tcall_reader_merge_(reader, at);
+    tcall_reader_merge_(reader, at);
     return false;
 }
 
@@ -25319,7 +24701,7 @@ static void tcall_reader_piece_(tcall_reader *reader)
 
 /* A value of this field begins: decides whether the current document is a piece
  * or a whole answer. Some servers send all so far beside each piece. */
-static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
 {
     if (field == TCALL_FIELD_WHOLE_ANSWER) {
         reader->in_whole = true;
@@ -25330,6 +24712,10 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
         tcall_reader_piece_(reader);
     }
 }
+
+/* ==========================================================================
+ * >>answer: members and framing
+ */
 
 /* ---- fields ---- */
 
@@ -25375,18 +24761,21 @@ static void tcall_reader_element_end_(tcall_reader *reader)
     }
     if (reader->type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->field = reader->type = reader->flags = 0;
+    reader->index = reader->type = reader->flags = 0;
     reader->in_element = reader->open = reader->ignored = false;
     reader->fault = TCALL_OK;
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
 static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
-                                     const tcall_word *words, uint8_t otherwise)
+                                     const tcall_words *list, uint8_t otherwise)
 {
-    while (words->word && strcmp(words->word, reader->word) != 0)
-        words++;
-    return words->word ? words->meaning : otherwise;
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
 }
 
 /* A reason to stop: after some the last call must not run. */
@@ -25422,8 +24811,8 @@ static void tcall_reader_type_word_(tcall_reader *reader, int field)
         if (means == TCALL_MEANS_UNHANDLED)
             tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
         /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && TCALL_STREAMS_ && !reader->whole)
-            tcall_reader_open_(reader);
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
+            tcall_reader_open_(reader, 0);
         return;
     }
     reader->event = means;
@@ -25481,35 +24870,30 @@ static bool tcall_field_is_word_(int field)
     return field >= TCALL_FIELD_INDEX;
 }
 
-/* Is a value of this field, which begins with c, of no use? */
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
 static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
-                                     int part, char c)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING_DATA:
-    case TCALL_FIELD_SIGNATURE:
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-        if (!tcall_reasoning_takes_(reader, field, c))
-            return true;
-        break;
-    case TCALL_FIELD_TEXT: return c != '"';
-    case TCALL_FIELD_DELTA:
-        if (c != '"')
-            return true;
-        break;
-    default: break;
-    }
-    return reader->open && tcall_reader_len_(reader, reader->element, part);
-}
-
-/* A part of an element begins with c. */
-static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
                                      char c)
 {
-    reader->field = (uint8_t)field;
-    if (reader->skip)
-        return;
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    if (reader->whole && reader->repeats)
+        return true;
+    if (reasons && !tcall_reasoning_takes_(reader, field, c))
+        return true;
+    if (text && c != '"')
+        return true;
+    return field != TCALL_FIELD_TEXT && reader->open &&
+           tcall_reader_len_(reader, reader->element, reader->part);
+}
+
+/* A part of an element begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
+{
+    const uint8_t kind = tcall_field_kind_(field);
+    if (reader->whole && reader->repeats)
+        return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
         reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
@@ -25517,13 +24901,19 @@ static void tcall_reader_begin_part_(tcall_reader *reader, int field, int part,
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
         reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
-        reader->scan.wide = false;
+        reader->syntax.odd = false;
     }
-    reader->skip = tcall_reader_skips_part_(reader, field, part, c);
+    if (tcall_reader_skips_part_(reader, field, c))
+        return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (!reader->skip && tcall_field_kind_(field) != TCALL_ITEM_CALL &&
-        reader->in_element && reader->answer.error != TCALL_E_MEMORY)
-        tcall_reader_open_(reader);
+    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+        reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader, field);
+    return true;
 }
 
 /* Is a text at hand certainly the model's? A whole answer may hold several,
@@ -25539,31 +24929,32 @@ static bool tcall_reader_hears_(const tcall_reader *reader)
 
 /* The part of an element that the field is of, or -1. Text that certainly
  * counts is none, but goes to the answer at once. */
-static int tcall_reader_part_of_(const tcall_reader *reader, int field)
+static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
 {
-    if (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader))
+    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
+        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
         return -1;
-    return tcall_field_part_(field);
+    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                                  : TCALL_PART_TEXT_);
 }
 
-/* A value begins with c. What follows of it is skipped if it is null, or if
- * there is one already, as where a stream ends with the whole answer. */
-static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
+/* A value begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
-    reader->skip = c == 'n';
-    if (c != 'n')
-        tcall_reader_tell_piece_(reader, field);
-    if (tcall_field_is_word_(field)) {
-        reader->word[0] = 0;
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (reader->whole && reader->repeats &&
-        (part >= 0 || field == TCALL_FIELD_TEXT))
-        reader->skip = true;
+    reader->told = true;
+    if (c == 'n') /* null is as good as nothing */
+        return false;
+    tcall_reader_tell_piece_(reader, field);
+    reader->word_len = 0;
+    reader->word[0] = 0;
+    reader->growing = false;
+    reader->part = tcall_reader_part_of_(reader, field);
+    if (reader->part >= 0)
+        return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
+    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
     case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
     case TCALL_FIELD_CHOICE:
         reader->in_choice = true;
@@ -25578,37 +24969,36 @@ static void tcall_reader_begin_(tcall_reader *reader, int field, char c)
         break;
     case TCALL_FIELD_UNREAD:
         reader->fault = (int8_t)TCALL_E_UNHANDLED;
-        reader->field = TCALL_FIELD_UNREAD;
-        tcall_reader_open_(reader);
+        tcall_reader_open_(reader, field);
         break;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
-    case TCALL_FIELD_MESSAGE:
-        if (answer->message[0] && !reader->in_page)
-            reader->skip = true;
-        break;
-    default:
-        if (part >= 0)
-            tcall_reader_begin_part_(reader, field, part, c);
+    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
+    default: break;
     }
+    return true;
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
+{
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
 }
 
 /* A piece of a value. */
 static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 {
     tcall_answer *answer = &reader->answer;
-    int part;
     if (tcall_field_is_word_(field)) {
-        tcall_append_cut_(reader->word, sizeof reader->word, bytes);
-        return;
-    }
-    part = tcall_reader_part_of_(reader, field);
-    if (part >= 0)
-        tcall_reader_part_(reader, part, bytes);
-    else if (field == TCALL_FIELD_TEXT)
+        tcall_reader_spell_(reader, bytes);
+    } else if (reader->part >= 0) {
+        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
-    else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
         if (field == TCALL_FIELD_ERROR)
             answer->error = TCALL_E_PROVIDER;
         if (reader->in_page)
@@ -25622,11 +25012,17 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
 static void tcall_reader_complete_(tcall_reader *reader, int field)
 {
     if (tcall_field_is_word_(field)) {
-        if (!reader->skip)
-            tcall_reader_word_(reader, field);
+        tcall_reader_word_(reader, field);
+        reader->word_len = 0;
         return;
     }
-    if (field == TCALL_FIELD_ARGUMENTS && reader->scan.wide)
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
         reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
@@ -25641,10 +25037,12 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
     }
 }
 
-/* Keeps a piece of the current element as JSON text, as long as it may turn
- * out to be reasoning. */
-static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning. */
+static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 {
+    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
+    reader->kept = end;
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
@@ -25654,29 +25052,161 @@ static void tcall_reader_raw_piece_(tcall_reader *reader, tcall_str piece)
         tcall_reasoning_raw_piece_(reader, piece);
 }
 
-/* One event of the scanner. */
-TCALL_SHARED_ int tcall_reader_on_(void *user, int field,
-                                   tcall_scan_event event, tcall_str bytes)
+/* ---- the user of the recogniser: members ---- */
+
+/* Finds the member of a name from one member on, before another. */
+static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
+                                        const tcall_wire *end, tcall_str name)
 {
-    tcall_reader *reader = (tcall_reader *)user;
-    reader->told = true;
-    if (event == TCALL_SCAN_END && field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
-    if (reader->in_whole && reader->piece)
-        return TCALL_OK;
-    if (event == TCALL_SCAN_END)
-        tcall_reader_complete_(reader, field);
-    else if (event == TCALL_SCAN_BEGIN)
-        tcall_reader_begin_(reader, field, *bytes.ptr);
-    else if (field == TCALL_FIELD_ELEMENT)
-        tcall_reader_raw_piece_(reader, bytes);
-    else if (!reader->skip)
-        tcall_reader_data_(reader, field, bytes);
-    return TCALL_OK;
+    for (; member != end && member->len; member++)
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0)
+            return member;
+    return NULL;
 }
 
-/* ==========================================================================
- * >>frames
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
+                                     const tcall_wire *member, bool wanted)
+{
+    if (member->flags & TCALL_WIRE_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (reader->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (member->flags & TCALL_WIRE_KEPT)
+        reader->kept = reader->syntax.from;
+    reader->level[reader->levels++] = member;
+    reader->next = member->members;
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    bool wanted = true;
+    if (s->depth && !s->object) {
+        member = reader->level[reader->levels - 1];
+        if (!(member->flags & TCALL_WIRE_EACH))
+            return TCALL_SKIP_;
+        member = member->members;
+    }
+    reader->member = member;
+    if (member->field)
+        wanted = tcall_reader_begin_(reader, member->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(reader, member, wanted);
+    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
+        return -1;
+    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
+ * is more to tell than this. */
+static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
+                               size_t len)
+{
+    const long half = tcall_half_of_(bytes, len);
+    const bool low = half >= 0xDC00;
+    uint32_t code = 0xFFFD;
+    char whole[4];
+    if (reader->half && reader->half_of == reader->member) {
+        if (low)
+            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+        reader->half = 0;
+        tcall_reader_data_(reader, reader->member->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+        if (low)
+            return false;
+    }
+    if (half < 0)
+        return true;
+    if (!low) {
+        reader->half = (uint16_t)half;
+        reader->half_of = reader->member;
+        return false;
+    }
+    tcall_reader_data_(reader, reader->member->field,
+                       tcall_slice_(whole, tcall_utf8_(whole, code)));
+    return false;
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
+    if ((s->odd || reader->half) && !s->raw &&
+        !tcall_answer_half_(reader, bytes, len))
+        return;
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    if (reader->levels > s->depth) {
+        member = reader->level[--reader->levels];
+        reader->next = member + 1;
+        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+            tcall_reader_keep_(reader, s->from);
+            reader->kept = NULL;
+        }
+    } else if (reader->half && reader->half_of == member && !reader->sse) {
+        tcall_answer_half_(reader, NULL, 0);
+    }
+    if (member->field)
+        tcall_reader_complete_(reader, member->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
+
+/* ---- framing ----
  *
  * An answer is a document, an array of documents, documents in lines (NDJSON),
  * or server-sent events (SSE) whose data are documents.
@@ -25691,7 +25221,7 @@ enum {
     TCALL_FRAME_OVER_ /* behind [DONE] */
 };
 
-/* Bytes in a row of comments, blank lines and documents that say nothing: a
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
  * comment each second for an hour is less. */
 enum { TCALL_MAX_SILENCE_ = 65536 };
 
@@ -25720,35 +25250,25 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
     reader->in_page = true;
-    if (tcall_reasoning_kept_(reader) != provider->reasoning &&
-        !tcall_reasoning_is_free_(reader))
-        tcall_reader_fail_(reader, TCALL_E_USAGE);
-}
-
-/* Is it a stream of server-sent events? */
-static bool tcall_reader_in_lines_(const tcall_reader *reader)
-{
-    return TCALL_STREAMS_ && reader->sse;
 }
 
 static void tcall_reader_begin_document_(tcall_reader *reader)
 {
-    const uint8_t half_row = reader->scan.half_row;
-    const uint16_t half = reader->scan.half;
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
     reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->told = false;
+    reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    tcall_scan_init(&reader->scan, reader->provider->paths, tcall_reader_on_,
-                    reader);
-    reader->scan.lone = true;
-    reader->scan.split = tcall_reader_in_lines_(reader);
-    reader->scan.half_row = half_row;
-    reader->scan.half = half;
-    tcall_scan_feed(&reader->scan, "{", 1);
+    reader->member = reader->provider->answer;
+    reader->levels = reader->word_len = 0;
+    reader->echoes = false;
+    reader->kept = NULL;
+    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
+    reader->syntax.halves = true;
+    reader->syntax.lines = reader->sse;
+    tcall_syntax_feed_(&reader->syntax, "{", 1);
 }
 
 static void tcall_reader_end_document_(tcall_reader *reader)
@@ -25757,8 +25277,6 @@ static void tcall_reader_end_document_(tcall_reader *reader)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
     reader->index = 0;
-    reader->silent =
-        reader->told ? 0 : reader->silent + (uint32_t)reader->scan.pos;
     reader->known = reader->known || reader->told;
     if (reader->whole && !reader->begins)
         reader->complete = true;
@@ -25779,25 +25297,31 @@ static void tcall_reader_begin_line_(tcall_reader *reader)
 static const char *tcall_reader_document_(tcall_reader *reader,
                                           const char *bytes, const char *end)
 {
-    const char *line_end = tcall_reader_in_lines_(reader) ? bytes : end;
-    size_t before = reader->scan.pos;
-    int error;
-    if (end - bytes == 1 && tcall_scan_plain_byte_(&reader->scan, bytes))
-        return end;
-    while (line_end < end && *line_end != '\n' && *line_end != '\r')
-        line_end++;
-    end = line_end < end ? line_end + 1 : end;
-    error = tcall_scan_feed(&reader->scan, bytes, (size_t)(end - bytes));
-    bytes += reader->scan.pos - before;
-    if (tcall_scan_done_(&reader->scan))
+    tcall_syntax_ *s = &reader->syntax;
+    if (reader->kept)
+        reader->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (reader->kept)
+        tcall_reader_keep_(reader, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(reader, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-    else if (error)
-        tcall_reader_fail_(reader, error);
-    if (tcall_reader_in_lines_(reader) && bytes > line_end) {
+        if (reader->told)
+            reader->silent = (uint32_t)(end - bytes);
+    } else {
         tcall_reader_begin_line_(reader);
-        reader->after_cr = *line_end == '\r';
+        reader->after_cr = bytes[-1] == '\r';
     }
     return bytes;
+}
+
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
 }
 
 /* Keeps the beginning of what may be no answer, until it says something of an
@@ -25806,10 +25330,7 @@ static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
                                size_t len)
 {
     char *page = reader->answer.message;
-    size_t at, i;
-    if (!reader->in_page || page[TCALL_PAGE_ - 2]) /* it is full */
-        return;
-    at = strlen(page);
+    size_t at = strlen(page), i;
     for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
         page[at++] =
             (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
@@ -25834,13 +25355,12 @@ static void tcall_reader_line_byte_(tcall_reader *reader, char c)
  * of documents, and the [DONE] of OpenAI, which is no JSON. */
 static void tcall_reader_byte_between_(tcall_reader *reader, char c)
 {
-    if (c == '{' && (TCALL_STREAMS_ || !reader->any_document)) {
+    if (c == '{') {
         tcall_reader_begin_document_(reader);
-    } else if (c == 'D' && tcall_reader_in_lines_(reader)) {
+    } else if (c == 'D' && reader->sse) {
         reader->complete = true;
         reader->state = TCALL_FRAME_OVER_;
-    } else if (tcall_reader_in_lines_(reader) && c &&
-               strchr("ntf\"-0123456789", c)) {
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
     } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
         tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
@@ -25863,8 +25383,7 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
     bool after_cr = reader->after_cr;
     if (reader->state == TCALL_FRAME_OVER_)
         return;
-    reader->silent++;
-    reader->after_cr = tcall_reader_in_lines_(reader) && c == '\r';
+    reader->after_cr = reader->sse && c == '\r';
     if (c == '\n' && after_cr)
         return;
     if (reader->state == TCALL_FRAME_START_) {
@@ -25872,12 +25391,11 @@ static void tcall_reader_byte_(tcall_reader *reader, char c)
             return;
         reader->sse = c != '{' && c != '[';
         reader->several = c == '[';
-        reader->state = tcall_reader_in_lines_(reader) ? TCALL_FRAME_LINE_
-                                                       : TCALL_FRAME_BETWEEN_;
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
     }
-    if (tcall_reader_in_lines_(reader) && (c == '\n' || c == '\r'))
+    if (reader->sse && (c == '\n' || c == '\r'))
         tcall_reader_line_end_(reader);
-    else if (TCALL_STREAMS_ && reader->state == TCALL_FRAME_LINE_)
+    else if (reader->state == TCALL_FRAME_LINE_)
         tcall_reader_line_byte_(reader, c);
     else if (reader->state == TCALL_FRAME_BETWEEN_)
         tcall_reader_byte_between_(reader, c);
@@ -25896,18 +25414,55 @@ static void tcall_reader_fail_silence_(tcall_reader *reader)
                       tcall_str_of("comments or empty events without end"));
 }
 
-int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
 {
-    const char *end = bytes + len;
-    tcall_reader_page_(reader, bytes, len);
-    while (bytes < end && !reader->broken)
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
         if (reader->state == TCALL_FRAME_DOCUMENT_)
             bytes = tcall_reader_document_(reader, bytes, end);
         else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
             tcall_reader_byte_(reader, *bytes++);
-    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->broken)
+    }
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
+        !reader->broken)
         tcall_reader_fail_silence_(reader);
     return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
 }
 
 /* ---- the end ---- */
@@ -26082,91 +25637,136 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-#define TCALL_OPENAI_PATHS_(X)                                            \
-    X(1, 0, 0, "usage")                                                   \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_tokens")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "completion_tokens") \
-    X(1, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error")                     \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                               \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                   \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                               \
-    X(1, TCALL_FIELD_ERROR_TYPE, 0, "type")                               \
-    X(1, 0, TCALL_PATH_LAST, "choices")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                      \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                            \
-    X(3, TCALL_FIELD_STOP, 0, "finish_reason")                            \
-    X(3, TCALL_FIELD_STOP_REASON, 0,                                      \
-      "native_finish_reason")                         /* of OpenRouter */ \
-    X(3, TCALL_FIELD_ERROR, TCALL_PATH_ROOT, "error") /* likewise */      \
-    X(3, TCALL_FIELD_PIECE, TCALL_PATH_ALIAS_NEXT, "delta")               \
-    X(3, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "message")            \
-    X(4, TCALL_FIELD_ELEMENT, 0,                                          \
-      "function_call") /* before there were tools */                      \
-    X(5, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(5, TCALL_FIELD_ARGUMENTS, 0, "arguments")                           \
-    X(4, TCALL_FIELD_REASONING, 0, "reasoning_content")                   \
-    X(4, TCALL_FIELD_REASONING_TOO, 0, "reasoning")                       \
-    X(4, TCALL_FIELD_REASONING_DATA, TCALL_PATH_RAW, "reasoning_details") \
-    X(4, TCALL_FIELD_TEXT, 0, "refusal")                                  \
-    X(4, TCALL_FIELD_TEXT, 0, "content")                                  \
-    X(5, 0, 0, "*") /* Mistral may send parts */                          \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                     \
-    X(6, 0, 0, "thinking")                                                \
-    X(7, 0, 0, "*")                                                       \
-    X(8, TCALL_FIELD_REASONING, 0, "text")                                \
-    X(4, 0, TCALL_PATH_LAST, "tool_calls")                                \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                     \
-    X(6, TCALL_FIELD_INDEX, 0, "index")                                   \
-    X(6, TCALL_FIELD_ID, 0, "id")                                         \
-    X(6, 0, 0, "extra_content")                                           \
-    X(7, 0, 0, "google")                                                  \
-    X(8, TCALL_FIELD_SIGNATURE, 0, "thought_signature")                   \
-    X(6, 0, 0, "custom")                                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, 0, "input")                               \
-    X(6, 0, TCALL_PATH_LAST, "function")                                  \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                     \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments")
+/* Members have the order in which they mostly come. */
+static const tcall_wire tcall_openai_usage_[] = {
+    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_openai_paths_, TCALL_OPENAI_PATHS_)
+static const tcall_wire tcall_openai_custom_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_google_[] = {
+    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_extra_[] = {
+    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
+    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
+    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+/* Mistral may send parts. */
+static const tcall_wire tcall_openai_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
+                                                      0, 0, 0};
+
+static const tcall_wire tcall_openai_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
+                                                   0};
+
+/* Before there were tools there was one call, of a function. */
+static const tcall_wire tcall_openai_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
+               &tcall_openai_part_each_),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
+    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
+               NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+/* The native reason and an error within a choice are OpenRouter's. */
+static const tcall_wire tcall_openai_choice_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
+    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
+    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
+                                                     0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_openai_members_[] = {
+    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
+                                                0};
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
-static const tcall_word tcall_openai_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"eos", TCALL_STOP_END},
-    {"end_turn", TCALL_STOP_END},
-    {"tool_calls", TCALL_STOP_TOOL_CALLS},
-    {"function_call", TCALL_STOP_TOOL_CALLS},
-    {"length", TCALL_STOP_LENGTH},
-    {"model_length", TCALL_STOP_LENGTH},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"insufficient_system_resource", TCALL_STOP_LENGTH},
-    {"error", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_OPENAI_STOPS_(X)                           \
+    X("stop", TCALL_STOP_END)                            \
+    X("eos", TCALL_STOP_END)                             \
+    X("end_turn", TCALL_STOP_END)                        \
+    X("tool_calls", TCALL_STOP_TOOL_CALLS)               \
+    X("function_call", TCALL_STOP_TOOL_CALLS)            \
+    X("length", TCALL_STOP_LENGTH)                       \
+    X("model_length", TCALL_STOP_LENGTH)                 \
+    X("max_tokens", TCALL_STOP_LENGTH)                   \
+    X("max_output_tokens", TCALL_STOP_LENGTH)            \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                   \
+    X("insufficient_system_resource", TCALL_STOP_LENGTH) \
+    X("error", TCALL_STOP_LENGTH)                        \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_openai_stops_, TCALL_OPENAI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_openai_types_[] = {{NULL, 0}};
+static const tcall_words tcall_openai_types_[] = {{"", NULL}};
 
 /* Arguments are a string. There is no flag for an error, the text says it. Only
  * calls of Gemini have a signature. */
-static const tcall_forms_ tcall_openai_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'image_url','image_url':"
-    "{'url':'data:%y;base64,%b'}}",
-    NULL,
-    "{'id':%i,'type':'function','function':{'name':%n,'arguments':%q}"
-    "<,'extra_content':{'google':{'thought_signature':%s}}>}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    "{'type':'image_url','image_url':{'url':'data:%y;base64,%b'}}",
-    "{'type':'text','text':%t}"};
+TCALL_FORMS_(
+    tcall_openai_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"image_url\",\"image_url\":"
+    "{\"url\":\"data:%y;base64,%b\"}}",
+    "",
+    "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
+    "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}")
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
@@ -26178,16 +25778,17 @@ TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_openai_forms_, server);
-    if (tcall_write_tools_(provider, out, request, &tcall_function_tools_))
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
         tcall_write_choice_(
             provider, out, request,
-            "'tool_choice':{'type':'function','function':{'name':%n}}");
+            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
-        tcall_write_form_(out, "'stream_options':{'include_usage':true}", NULL);
+        tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
+                          NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
@@ -26199,15 +25800,19 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
-                                                 "https://api.openai.com",
-                                                 "/v1/chat/completions",
+static const char tcall_openai_name_[] = "openai";
+static const char tcall_openai_url_[] = "https://api.openai.com";
+static const char tcall_openai_path_[] = "/v1/chat/completions";
+
+TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
+                                                 tcall_openai_url_,
+                                                 tcall_openai_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_openai_write_,
-                                                 &tcall_openai_paths_,
+                                                 &tcall_openai_answer_,
                                                  tcall_openai_stops_,
                                                  tcall_openai_types_,
                                                  TCALL_REASONING_NONE,
@@ -26223,91 +25828,99 @@ TCALL_DATA_ const tcall_provider tcall_openai = {"openai",
  * stand before it or after it.
  */
 
-#define TCALL_ANTHROPIC_PATHS_(X)                                          \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                     \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                    \
-    X(1, TCALL_FIELD_STOP, 0, "stop_reason")                               \
-    X(1, 0, 0, "message")                                                  \
-    X(2, 0, 0, "usage")                                                    \
-    X(3, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(3, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, 0, 0, "usage")                                                    \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                      \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                    \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                    \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                  \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "partial_json")                         \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_STOP, TCALL_PATH_LAST, "stop_reason")                 \
-    X(1, TCALL_FIELD_ELEMENT, 0, "content_block")                          \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(2, TCALL_FIELD_ID, 0, "id")                                          \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(2, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(2, TCALL_FIELD_REASONING_DATA, 0, "data") /* of redacted thinking */ \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                            \
-    X(2, TCALL_FIELD_TEXT, TCALL_PATH_LAST, "text")                        \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "content")             \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                      \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                      \
-    X(3, TCALL_FIELD_ID, 0, "id")                                          \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                      \
-    X(3, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "input")                   \
-    X(3, TCALL_FIELD_TEXT, 0, "text")                                      \
-    X(3, TCALL_FIELD_REASONING, 0, "thinking")                             \
-    X(3, TCALL_FIELD_REASONING_DATA, 0, "data")                            \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "signature")
+static const tcall_wire tcall_anthropic_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_anthropic_paths_, TCALL_ANTHROPIC_PATHS_)
+static const tcall_wire tcall_anthropic_message_[] = {
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_fault_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_delta_[] = {
+    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE_END};
+
+/* Redacted thinking is data. */
+static const tcall_wire tcall_anthropic_block_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_block_each_ = {
+    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_anthropic_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
+    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
+    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
+    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_anthropic_block_each_),
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
+                                                   0, 0, 0};
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
-static const tcall_word tcall_anthropic_stops_[] = {
-    {"end_turn", TCALL_STOP_END},
-    {"stop_sequence", TCALL_STOP_END},
-    {"tool_use", TCALL_STOP_TOOL_CALLS},
-    {"max_tokens", TCALL_STOP_LENGTH},
-    {"model_context_window_exceeded", TCALL_STOP_LENGTH},
-    {"refusal", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_STOPS_(X)                         \
+    X("end_turn", TCALL_STOP_END)                         \
+    X("stop_sequence", TCALL_STOP_END)                    \
+    X("tool_use", TCALL_STOP_TOOL_CALLS)                  \
+    X("max_tokens", TCALL_STOP_LENGTH)                    \
+    X("model_context_window_exceeded", TCALL_STOP_LENGTH) \
+    X("refusal", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_anthropic_stops_, TCALL_ANTHROPIC_STOPS_)
 
 /* Of blocks, and the events that begin and end a stream. */
-static const tcall_word tcall_anthropic_types_[] = {
-    {"message_start", TCALL_MEANS_RESTART},
-    {"message_stop", TCALL_MEANS_ANSWER_ENDS},
-    {"tool_use", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thinking", TCALL_MEANS_REASONING},
-    {"redacted_thinking", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_ANTHROPIC_TYPES_(X)              \
+    X("message_start", TCALL_MEANS_RESTART)    \
+    X("message_stop", TCALL_MEANS_ANSWER_ENDS) \
+    X("tool_use", TCALL_MEANS_CALL)            \
+    X("text", TCALL_MEANS_TEXT)                \
+    X("thinking", TCALL_MEANS_REASONING)       \
+    X("redacted_thinking", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_anthropic_types_, TCALL_ANTHROPIC_TYPES_)
 
 /* Reasoning that was encrypted is "redacted". Either goes back to the byte, or
  * the signature does not fit. */
-static const tcall_forms_ tcall_anthropic_forms_ = {
-    "{'type':'text','text':%t}",
-    "{'type':'image','source':{'type':'base64','media_type':'%y',"
-    "'data':'%b'}}",
-    "{'type':'text','text':%t}",
-    "{'type':'tool_use','id':%i,'name':%n,'input':%a}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t}",
-    "{'type':'tool_result','tool_use_id':%i,'content':%t,'is_error':true}",
-    "{'type':'thinking','thinking':%t,'signature':%s}",
-    "{'type':'redacted_thinking','data':%t}",
-    NULL,
-    NULL};
+TCALL_FORMS_(
+    tcall_anthropic_forms_, "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"image\",\"source\":{\"type\":\"base64\",\"media_type\":\"%y\","
+    "\"data\":\"%b\"}}",
+    "{\"type\":\"text\",\"text\":\"%t\"}",
+    "{\"type\":\"tool_use\",\"id\":\"%i\",\"name\":\"%n\",\"input\":%a}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\"}",
+    "{\"type\":\"tool_result\",\"tool_use_id\":\"%i\",\"content\":\"%t\",\"is_error\":true}",
+    "{\"type\":\"thinking\",\"thinking\":\"%t\",\"signature\":\"%s\"}",
+    "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
-static const char *const tcall_anthropic_roles_[2] = {
-    "{'role':'assistant','content':[", "{'role':'user','content':["};
+static const char tcall_anthropic_roles_[] =
+    "{\"role\":\"assistant\",\"content\":[\0"
+    "{\"role\":\"user\",\"content\":[";
 
-static const tcall_tool_form_ tcall_anthropic_tools_ = {
-    "'tools':[", "{", "input_schema", "}", "]", false};
+static const char tcall_anthropic_tools_[] =
+    "\"tools\":[\0{\0input_schema\0}\0]\0";
 
 /* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
  * be only one call is said in the choice, for which "none" has no room. */
@@ -26315,16 +25928,17 @@ static void tcall_anthropic_choice_(const tcall_provider *provider,
                                     tcall_writer *out,
                                     const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        "'tool_choice':{'type':'auto'", "'tool_choice':{'type':'none'",
-        "'tool_choice':{'type':'any'",
-        "'tool_choice':{'type':'tool','name':%n"};
+    static const char forms[] =
+        "\"tool_choice\":{\"type\":\"auto\"\0"
+        "\"tool_choice\":{\"type\":\"none\"\0"
+        "\"tool_choice\":{\"type\":\"any\"\0"
+        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
     tcall_choice choice = request->choice;
     if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
         choice = TCALL_CHOICE_AUTO;
     if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
         return;
-    tcall_write_named_(out, forms[choice], request->choice_name);
+    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
     if (request->no_parallel && choice != TCALL_CHOICE_NONE)
         tcall_write_flag_(out, "disable_parallel_tool_use", true);
     tcall_write_text(out, "}");
@@ -26343,28 +25957,33 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                             request->max_tokens > 0 ? request->max_tokens
                                                     : 8192);
     if (request->cache_prompt && !tcall_is_extra_(request, "cache_control"))
-        tcall_write_form_(out, "'cache_control':{'type':'ephemeral'}", NULL);
+        tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
+                          NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "'messages':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_anthropic_forms_,
+    tcall_write_form_(out, "\"messages\":[", NULL);
+    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
                        tcall_anthropic_roles_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_anthropic_tools_))
+    if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
         tcall_anthropic_choice_(provider, out, request);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_anthropic_name_[] = "anthropic";
+static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
+static const char tcall_anthropic_path_[] = "/v1/messages";
+
 TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    "anthropic",
-    "https://api.anthropic.com",
-    "/v1/messages",
+    tcall_anthropic_name_,
+    tcall_anthropic_url_,
+    tcall_anthropic_path_,
     NULL,
     "x-api-key",
     "",
     {"anthropic-version", "2023-06-01"},
     tcall_anthropic_write_,
-    &tcall_anthropic_paths_,
+    &tcall_anthropic_answer_,
     tcall_anthropic_stops_,
     tcall_anthropic_types_,
     TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
@@ -26380,50 +25999,59 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-#define TCALL_OLLAMA_PATHS_(X)                               \
-    X(1, 0, 0, "message")                                    \
-    X(2, TCALL_FIELD_TEXT, 0, "content")                     \
-    X(2, TCALL_FIELD_REASONING, 0, "thinking")               \
-    X(2, 0, 0, "tool_calls")                                 \
-    X(3, TCALL_FIELD_ELEMENT, 0, "*")                        \
-    X(4, TCALL_FIELD_ID, 0, "id")                            \
-    X(4, 0, 0, "function")                                   \
-    X(5, TCALL_FIELD_NAME, 0, "name")                        \
-    X(5, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(1, TCALL_FIELD_EVENT, 0, "done")                       \
-    X(1, TCALL_FIELD_STOP, 0, "done_reason")                 \
-    X(1, TCALL_FIELD_INPUT_TOKENS, 0, "prompt_eval_count")   \
-    X(1, TCALL_FIELD_OUTPUT_TOKENS, 0, "eval_count")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")
+static const tcall_wire tcall_ollama_function_[] = {
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_ollama_paths_, TCALL_OLLAMA_PATHS_)
+static const tcall_wire tcall_ollama_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
 
-static const tcall_word tcall_ollama_stops_[] = {
-    {"stop", TCALL_STOP_END},
-    {"length", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_ollama_message_[] = {
+    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_members_[] = {
+    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
+    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
+                                                0};
+
+#define TCALL_OLLAMA_STOPS_(X) \
+    X("stop", TCALL_STOP_END)  \
+    X("length", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_ollama_stops_, TCALL_OLLAMA_STOPS_)
 
 /* The event is the value of "done". */
-static const tcall_word tcall_ollama_types_[] = {
-    {"true", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_OLLAMA_TYPES_(X) X("true", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_ollama_types_, TCALL_OLLAMA_TYPES_)
 
 /* Arguments are an object. Of a result, templates of models use the name, the
  * server itself the id. */
-static const tcall_forms_ tcall_ollama_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':'','images':['%b']}",
-    NULL,
-    "{'id':%i,'function':{'name':%n,'arguments':%a}}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    "{'role':'tool','tool_name':%n,'tool_call_id':%i,'content':%r}",
-    NULL,
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(
+    tcall_ollama_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
+    "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
+    "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
@@ -26432,11 +26060,11 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 {
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, &tcall_ollama_forms_, NULL);
-    tcall_write_tools_(provider, out, request, &tcall_function_tools_);
+    tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
+    tcall_write_tools_(provider, out, request, tcall_function_tools_);
     if ((request->max_tokens > 0 || request->context > 0) &&
         !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "'options':{", NULL);
+        tcall_write_form_(out, "\"options\":{", NULL);
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
         tcall_write_text(out, "}");
@@ -26446,15 +26074,19 @@ static int tcall_ollama_write_(const tcall_provider *provider,
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
-                                                 "http://127.0.0.1:11434",
-                                                 "/api/chat",
+static const char tcall_ollama_name_[] = "ollama";
+static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
+static const char tcall_ollama_path_[] = "/api/chat";
+
+TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
+                                                 tcall_ollama_url_,
+                                                 tcall_ollama_path_,
                                                  NULL,
                                                  "Authorization",
                                                  "Bearer ",
                                                  {NULL, NULL},
                                                  tcall_ollama_write_,
-                                                 &tcall_ollama_paths_,
+                                                 &tcall_ollama_answer_,
                                                  tcall_ollama_stops_,
                                                  tcall_ollama_types_,
                                                  TCALL_REASONING_TEXT,
@@ -26473,105 +26105,127 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {"ollama",
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-#define TCALL_RESPONSES_PATHS_(X)                                            \
-    X(1, TCALL_FIELD_EVENT, 0, "type")                                       \
-    X(1, TCALL_FIELD_INDEX, 0, "output_index")                               \
-    X(1, TCALL_FIELD_DELTA, 0, "delta")                                      \
-    X(1, TCALL_FIELD_DELTA, 0, "arguments")                                  \
-    X(1, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "item")                        \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(2, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(2, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "phase") /* of a text, goes back */       \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(2, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(1, 0, TCALL_PATH_ROOT, "response") /* of a stream, as the whole one */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                      \
-    X(1, 0, 0, "incomplete_details")                                         \
-    X(2, TCALL_FIELD_STOP_REASON, 0, "reason")                               \
-    X(1, 0, 0, "usage")                                                      \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "input_tokens")                        \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "output_tokens")                      \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "type")                                  \
-    X(1, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(1, TCALL_FIELD_MESSAGE, TCALL_PATH_RAW, "detail")                      \
-    X(1, TCALL_FIELD_ERROR_CODE, 0, "code")                                  \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "output")                \
-    X(2, TCALL_FIELD_ELEMENT, TCALL_PATH_RAW, "*")                           \
-    X(3, TCALL_FIELD_TYPE, 0, "type")                                        \
-    X(3, TCALL_FIELD_ID, 0, "call_id")                                       \
-    X(3, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(3, TCALL_FIELD_SIGNATURE, 0, "phase")                                  \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, TCALL_PATH_RAW, "arguments")             \
-    X(3, TCALL_FIELD_ALL_ARGUMENTS, 0, "input")                              \
-    X(3, 0, 0, "content")                                                    \
-    X(4, 0, 0, "*")                                                          \
-    X(5, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(5, TCALL_FIELD_TEXT, 0, "refusal")
+static const tcall_wire tcall_responses_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-TCALL_PATHS(tcall_responses_paths_, TCALL_RESPONSES_PATHS_)
+static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
+                                                      0, 0, 0};
+
+/* The phase of a text goes back with it. */
+static const tcall_wire tcall_responses_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_whole_item_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_item_each_ = {
+    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
+
+static const tcall_wire tcall_responses_details_[] = {
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_usage_[] = {
+    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+/* The response of a stream's event is as the whole one. */
+static const tcall_wire tcall_responses_members_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
+    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
+               tcall_responses_item_),
+    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
+    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
+    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_responses_item_each_),
+    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
+                                                   0, 0, 0};
 
 /* The status of the answer, and the reason where it is incomplete. */
-static const tcall_word tcall_responses_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {"max_output_tokens", TCALL_STOP_LENGTH},
-    {"content_filter", TCALL_STOP_CONTENT_FILTER},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_STOPS_(X)             \
+    X("in_progress", TCALL_STOP_UNKNOWN)      \
+    X("queued", TCALL_STOP_UNKNOWN)           \
+    X("completed", TCALL_STOP_END)            \
+    X("incomplete", TCALL_STOP_LENGTH)        \
+    X("cancelled", TCALL_STOP_LENGTH)         \
+    X("max_output_tokens", TCALL_STOP_LENGTH) \
+    X("content_filter", TCALL_STOP_CONTENT_FILTER)
+
+TCALL_WORDS(tcall_responses_stops_, TCALL_RESPONSES_STOPS_)
 
 /* Types of items, and of the events of a stream, which never meet. What is not
  * here, as web searches, is no item of ours. */
-static const tcall_word tcall_responses_types_[] = {
-    {"function_call", TCALL_MEANS_CALL},
-    {"custom_tool_call", TCALL_MEANS_CALL},
-    {"message", TCALL_MEANS_TEXT},
-    {"reasoning", TCALL_MEANS_REASONING},
-    {"computer_call", TCALL_MEANS_UNHANDLED},
-    {"shell_call", TCALL_MEANS_UNHANDLED},
-    {"local_shell_call", TCALL_MEANS_UNHANDLED},
-    {"apply_patch_call", TCALL_MEANS_UNHANDLED},
-    {"mcp_approval_request", TCALL_MEANS_UNHANDLED},
-    {"response.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.in_progress", TCALL_MEANS_ANSWER_BEGINS},
-    {"response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS},
-    {"response.output_item.done", TCALL_MEANS_ELEMENT_ENDS},
-    {"response.output_text.delta", TCALL_MEANS_TEXT},
-    {"response.refusal.delta", TCALL_MEANS_TEXT},
-    {"response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS},
-    {"response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS},
-    {"response.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"response.incomplete", TCALL_MEANS_ANSWER_ENDS},
-    {"response.failed", TCALL_MEANS_ANSWER_ENDS},
-    {NULL, 0},
-};
+#define TCALL_RESPONSES_TYPES_(X)                                         \
+    X("function_call", TCALL_MEANS_CALL)                                  \
+    X("custom_tool_call", TCALL_MEANS_CALL)                               \
+    X("message", TCALL_MEANS_TEXT)                                        \
+    X("reasoning", TCALL_MEANS_REASONING)                                 \
+    X("computer_call", TCALL_MEANS_UNHANDLED)                             \
+    X("shell_call", TCALL_MEANS_UNHANDLED)                                \
+    X("local_shell_call", TCALL_MEANS_UNHANDLED)                          \
+    X("apply_patch_call", TCALL_MEANS_UNHANDLED)                          \
+    X("mcp_approval_request", TCALL_MEANS_UNHANDLED)                      \
+    X("response.created", TCALL_MEANS_ANSWER_BEGINS)                      \
+    X("response.in_progress", TCALL_MEANS_ANSWER_BEGINS)                  \
+    X("response.output_item.added", TCALL_MEANS_ELEMENT_BEGINS)           \
+    X("response.output_item.done", TCALL_MEANS_ELEMENT_ENDS)              \
+    X("response.output_text.delta", TCALL_MEANS_TEXT)                     \
+    X("response.refusal.delta", TCALL_MEANS_TEXT)                         \
+    X("response.function_call_arguments.delta", TCALL_MEANS_ARGUMENTS)    \
+    X("response.function_call_arguments.done", TCALL_MEANS_ALL_ARGUMENTS) \
+    X("response.custom_tool_call_input.delta", TCALL_MEANS_ARGUMENTS)     \
+    X("response.completed", TCALL_MEANS_ANSWER_ENDS)                      \
+    X("response.incomplete", TCALL_MEANS_ANSWER_ENDS)                     \
+    X("response.failed", TCALL_MEANS_ANSWER_ENDS)
+
+TCALL_WORDS(tcall_responses_types_, TCALL_RESPONSES_TYPES_)
 
 /* Every item is an element of its own; a reasoning is its own JSON text, id and
  * encrypted content included. */
-static const tcall_forms_ tcall_responses_forms_ = {
-    "{'role':'user','content':%t}",
-    "{'role':'user','content':[{'type':'input_image','detail':'auto',"
-    "'image_url':'data:%y;base64,%b'}]}",
-    "{'type':'message','role':'assistant'<,'phase':%s>,'content':%t}",
-    "{'type':'function_call','call_id':%i,'name':%n,'arguments':%q}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "{'type':'function_call_output','call_id':%i,'output':%r}",
-    "%j",
-    "%j",
-    NULL,
-    NULL};
+TCALL_FORMS_(
+    tcall_responses_forms_, "{\"role\":\"user\",\"content\":\"%t\"}",
+    "{\"role\":\"user\",\"content\":[{\"type\":\"input_image\",\"detail\":\"auto\","
+    "\"image_url\":\"data:%y;base64,%b\"}]}",
+    "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
+    "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
+    "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
-static const tcall_tool_form_ tcall_responses_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", true};
+static const char tcall_responses_tools_[] =
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -26582,33 +26236,38 @@ static int tcall_responses_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_responses_forms_);
+    tcall_write_form_(out, "\"input\":[", NULL);
+    tcall_write_items_(provider, out, request, tcall_responses_forms_);
     tcall_write_text(out, "]");
-    if (tcall_write_tools_(provider, out, request, &tcall_responses_tools_))
-        tcall_write_choice_(provider, out, request,
-                            "'tool_choice':{'type':'function','name':%n}");
+    if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
+        tcall_write_choice_(
+            provider, out, request,
+            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
     tcall_write_flag_(out, "store", false);
     if (provider->quirks & TCALL_QUIRK_ASK_REASONING &&
         !tcall_is_extra_(request, "include"))
-        tcall_write_form_(out, "'include':['reasoning.encrypted_content']",
+        tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
-                                                    "https://api.openai.com",
-                                                    "/v1/responses",
+static const char tcall_responses_name_[] = "responses";
+static const char tcall_responses_url_[] = "https://api.openai.com";
+static const char tcall_responses_path_[] = "/v1/responses";
+
+TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
+                                                    tcall_responses_url_,
+                                                    tcall_responses_path_,
                                                     NULL,
                                                     "Authorization",
                                                     "Bearer ",
                                                     {NULL, NULL},
                                                     tcall_responses_write_,
-                                                    &tcall_responses_paths_,
+                                                    &tcall_responses_answer_,
                                                     tcall_responses_stops_,
                                                     tcall_responses_types_,
                                                     TCALL_REASONING_ELEMENTS,
@@ -26624,104 +26283,129 @@ TCALL_DATA_ const tcall_provider tcall_responses = {"responses",
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-#define TCALL_GEMINI_PATHS_(X)                                               \
-    X(1, 0, 0, "usageMetadata")                                              \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "promptTokenCount")                    \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, TCALL_PATH_LAST, "candidatesTokenCount") \
-    X(1, 0, 0, "promptFeedback")                                             \
-    X(2, TCALL_FIELD_STOP, 0, "blockReason")                                 \
-    X(2, TCALL_FIELD_MESSAGE, TCALL_PATH_LAST, "blockReasonMessage")         \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                      \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                  \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "status")                                \
-    X(2, 0, 0, "details")                                                    \
-    X(3, 0, 0, "*")                                                          \
-    X(4, TCALL_FIELD_RETRY_DELAY, 0, "retryDelay")                           \
-    X(1, 0, TCALL_PATH_LAST, "candidates")                                   \
-    X(2, TCALL_FIELD_CHOICE, 0, "*")                                         \
-    X(3, TCALL_FIELD_CHOICE_INDEX, 0, "index")                               \
-    X(3, TCALL_FIELD_STOP, 0, "finishReason")                                \
-    X(3, TCALL_FIELD_MESSAGE, 0, "finishMessage")                            \
-    X(3, 0, TCALL_PATH_LAST, "content")                                      \
-    X(4, 0, 0, "parts")                                                      \
-    X(5, TCALL_FIELD_ELEMENT, 0, "*")                                        \
-    X(6, TCALL_FIELD_SIGNATURE, 0, "thoughtSignature")                       \
-    X(6, TCALL_FIELD_TEXT, 0, "text")                                        \
-    X(6, TCALL_FIELD_IGNORE, 0, "thought")                                   \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolCall") /* those that Google runs */     \
-    X(6, TCALL_FIELD_IGNORE, 0, "toolResponse")                              \
-    X(6, 0, TCALL_PATH_LAST, "functionCall")                                 \
-    X(7, TCALL_FIELD_ID, 0, "id")                                            \
-    X(7, TCALL_FIELD_NAME, 0, "name")                                        \
-    X(7, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "args")                      \
-    X(7, TCALL_FIELD_UNREAD, 0,                                              \
-      "partialArgs") /* patches, which are never asked for */
+static const tcall_wire tcall_gemini_call_[] = {
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
+    TCALL_WIRE_END}; /* patches, never asked for */
 
-TCALL_PATHS(tcall_gemini_paths_, TCALL_GEMINI_PATHS_)
+/* Calls and their results that are of tools that Google runs do not count. */
+static const tcall_wire tcall_gemini_part_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
+    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
+                                                   TCALL_FIELD_ELEMENT, 0};
+
+static const tcall_wire tcall_gemini_content_[] = {
+    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_[] = {
+    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
+    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_candidate_each_ = {
+    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
+
+static const tcall_wire tcall_gemini_feedback_[] = {
+    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_usage_[] = {
+    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_[] = {
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
+                                                     0, 0, 0};
+
+static const tcall_wire tcall_gemini_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_members_[] = {
+    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
+    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
+    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
+                                                0};
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
-static const tcall_word tcall_gemini_stops_[] = {
-    {"STOP", TCALL_STOP_END},
-    {"1", TCALL_STOP_END},
-    {"MAX_TOKENS", TCALL_STOP_LENGTH},
-    {"2", TCALL_STOP_LENGTH},
-    {"SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"3", TCALL_STOP_CONTENT_FILTER},
-    {"RECITATION", TCALL_STOP_CONTENT_FILTER},
-    {"4", TCALL_STOP_CONTENT_FILTER},
-    {"BLOCKLIST", TCALL_STOP_CONTENT_FILTER},
-    {"PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER},
-    {"SPII", TCALL_STOP_CONTENT_FILTER},
-    {"IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER},
-    {"JAILBREAK", TCALL_STOP_CONTENT_FILTER},
-    {"MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER},
-    {"LANGUAGE", TCALL_STOP_CONTENT_FILTER},
-    {"OTHER", TCALL_STOP_CONTENT_FILTER}, /* Google's name of a filter */
-    {NULL, 0},
-};
+#define TCALL_GEMINI_STOPS_(X)                         \
+    X("STOP", TCALL_STOP_END)                          \
+    X("1", TCALL_STOP_END)                             \
+    X("MAX_TOKENS", TCALL_STOP_LENGTH)                 \
+    X("2", TCALL_STOP_LENGTH)                          \
+    X("SAFETY", TCALL_STOP_CONTENT_FILTER)             \
+    X("3", TCALL_STOP_CONTENT_FILTER)                  \
+    X("RECITATION", TCALL_STOP_CONTENT_FILTER)         \
+    X("4", TCALL_STOP_CONTENT_FILTER)                  \
+    X("BLOCKLIST", TCALL_STOP_CONTENT_FILTER)          \
+    X("PROHIBITED_CONTENT", TCALL_STOP_CONTENT_FILTER) \
+    X("SPII", TCALL_STOP_CONTENT_FILTER)               \
+    X("IMAGE_SAFETY", TCALL_STOP_CONTENT_FILTER)       \
+    X("JAILBREAK", TCALL_STOP_CONTENT_FILTER)          \
+    X("MODEL_ARMOR", TCALL_STOP_CONTENT_FILTER)        \
+    X("LANGUAGE", TCALL_STOP_CONTENT_FILTER)           \
+    X("OTHER", TCALL_STOP_CONTENT_FILTER) /* Google's name of a filter */
+
+TCALL_WORDS(tcall_gemini_stops_, TCALL_GEMINI_STOPS_)
 
 /* No element and no event has a type here. */
-static const tcall_word tcall_gemini_types_[] = {{NULL, 0}};
+static const tcall_words tcall_gemini_types_[] = {{"", NULL}};
 
 /* Everything that is said is a part. An id that was made up here is none of
  * Google's: only names connect then. A response has to be an object, and
  * "error" is the member for a failure. Signatures are of parts: of reasoning
  * those go back that have one. */
-static const tcall_forms_ tcall_gemini_forms_ = {
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'inlineData':{'mimeType':'%y','data':'%b'}}",
-    "{'text':%t<,'thoughtSignature':%s>}",
-    "{'functionCall':{'name':%n,'args':%a<,'id':%m>}"
-    "<,'thoughtSignature':%s>}",
-    "{'functionResponse':{'name':%n,'response':{'output':%t}<,'id':%m>}}",
-    "{'functionResponse':{'name':%n,'response':{'error':%t}<,'id':%m>}}",
-    "{'text':%t,'thought':true,'thoughtSignature':%s}",
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(
+    tcall_gemini_forms_, "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"inlineData\":{\"mimeType\":\"%y\",\"data\":\"%b\"}}",
+    "{\"text\":\"%t\"%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionCall\":{\"name\":\"%n\",\"args\":%a%<m,\"id\":\"%m\"%>}"
+    "%<s,\"thoughtSignature\":\"%s\"%>}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"output\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"functionResponse\":{\"name\":\"%n\",\"response\":{\"error\":\"%t\"}%<m,\"id\":\"%m\"%>}}",
+    "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
+    "")
 
-static const char *const tcall_gemini_roles_[2] = {"{'role':'model','parts':[",
-                                                   "{'role':'user','parts':["};
+static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+                                          "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
-static const tcall_tool_form_ tcall_gemini_tools_ = {
-    "'tools':[{'functionDeclarations':[",
-    "{",
-    "parametersJsonSchema",
-    "}",
-    "]}]",
-    false};
+static const char tcall_gemini_tools_[] =
+    "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
 static void tcall_gemini_choice_(tcall_writer *out,
                                  const tcall_chat_request *request)
 {
-    static const char *const forms[] = {
-        NULL, "'toolConfig':{'functionCallingConfig':{'mode':'NONE'}}",
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY'}}",
-        "'toolConfig':{'functionCallingConfig':{'mode':'ANY',"
-        "'allowedFunctionNames':[%n]}}"};
+    static const char forms[] =
+        "\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+        "\"allowedFunctionNames\":[\"%n\"]}}";
     if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, forms[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(forms, request->choice),
+                           request->choice_name);
 }
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
@@ -26731,41 +26415,49 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                const tcall_chat_request *request)
 {
     tcall_write_open(out, '{');
-    tcall_write_form_(out, "'contents':[", NULL);
-    tcall_write_turns_(provider, out, request, &tcall_gemini_forms_,
+    tcall_write_form_(out, "\"contents\":[", NULL);
+    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
                        tcall_gemini_roles_);
     tcall_write_text(out, "]");
     if (request->system && *request->system)
-        tcall_write_named_(out, "'systemInstruction':{'parts':[{'text':%n}]}",
-                           request->system);
-    if (tcall_write_tools_(provider, out, request, &tcall_gemini_tools_))
+        tcall_write_named_(
+            out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
+            request->system);
+    if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
         tcall_gemini_choice_(out, request);
     if (request->max_tokens > 0 &&
         !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "'generationConfig':{", NULL);
+        tcall_write_form_(out, "\"generationConfig\":{", NULL);
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
         tcall_write_text(out, "}");
     }
     return tcall_write_body_end_(out, request);
 }
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {
-    "gemini",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/models/{model}:generateContent",
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse",
-    "x-goog-api-key",
-    "",
-    {NULL, NULL},
-    tcall_gemini_write_,
-    &tcall_gemini_paths_,
-    tcall_gemini_stops_,
-    tcall_gemini_types_,
-    TCALL_REASONING_SIGNATURES,
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    TCALL_TURNS_RESULTS_ALONE};
+static const char tcall_gemini_name_[] = "gemini";
+static const char tcall_gemini_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_gemini_path_[] =
+    "/v1beta/models/{model}:generateContent";
+static const char tcall_gemini_stream_path_[] =
+    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
+
+TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
+                                                 tcall_gemini_url_,
+                                                 tcall_gemini_path_,
+                                                 tcall_gemini_stream_path_,
+                                                 "x-goog-api-key",
+                                                 "",
+                                                 {NULL, NULL},
+                                                 tcall_gemini_write_,
+                                                 &tcall_gemini_answer_,
+                                                 tcall_gemini_stops_,
+                                                 tcall_gemini_types_,
+                                                 TCALL_REASONING_SIGNATURES,
+                                                 TCALL_STRICT_NONE,
+                                                 TCALL_QUIRK_ORDERED,
+                                                 NULL,
+                                                 TCALL_TURNS_RESULTS_ALONE};
 
 /* ==========================================================================
  * >>interactions
@@ -26775,112 +26467,140 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {
  * hold all steps again.
  */
 
-/* What a step holds, whole or as it begins. */
-#define TCALL_INTERACTIONS_STEP_(X, depth)                       \
-    X(depth, TCALL_FIELD_TYPE, 0, "type")                        \
-    X(depth, TCALL_FIELD_ID, 0, "id")                            \
-    X(depth, TCALL_FIELD_NAME, 0, "name")                        \
-    X(depth, TCALL_FIELD_ARGUMENTS, TCALL_PATH_RAW, "arguments") \
-    X(depth, TCALL_FIELD_SIGNATURE, 0, "signature")              \
-    X(depth, 0, 0, "content")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_TEXT, 0, "text")                    \
-    X(depth, 0, 0, "summary")                                    \
-    X(depth + 1, 0, 0, "*")                                      \
-    X(depth + 2, TCALL_FIELD_REASONING, 0, "text")
+static const tcall_wire tcall_interactions_said_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
 
-#define TCALL_INTERACTIONS_PATHS_(X)                                        \
-    X(1, TCALL_FIELD_EVENT, 0, "event_type")                                \
-    X(1, TCALL_FIELD_INDEX, 0, "index")                                     \
-    X(1, TCALL_FIELD_ELEMENT, 0, "delta")                                   \
-    X(2, TCALL_FIELD_TYPE, 0, "type")                                       \
-    X(2, TCALL_FIELD_TEXT, 0, "text")                                       \
-    X(2, TCALL_FIELD_ARGUMENTS, 0, "arguments")                             \
-    X(2, TCALL_FIELD_SIGNATURE, 0, "signature")                             \
-    X(2, 0, 0, "content") /* of a summary */                                \
-    X(3, TCALL_FIELD_REASONING, 0, "text")                                  \
-    X(1, TCALL_FIELD_ELEMENT, 0, "step")                                    \
-    TCALL_INTERACTIONS_STEP_(X, 2)                                          \
-    X(1, 0, TCALL_PATH_ROOT, "interaction") /* of a stream, as the whole */ \
-    X(1, TCALL_FIELD_STOP, 0, "status")                                     \
-    X(1, 0, 0, "usage")                                                     \
-    X(2, TCALL_FIELD_INPUT_TOKENS, 0, "total_input_tokens")                 \
-    X(2, TCALL_FIELD_OUTPUT_TOKENS, 0, "total_output_tokens")               \
-    X(1, TCALL_FIELD_ERROR, 0, "error")                                     \
-    X(2, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(2, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(2, TCALL_FIELD_ERROR_TYPE, 0, "status")                               \
-    X(1, 0, 0, "errors")                                                    \
-    X(2, TCALL_FIELD_ERROR, 0, "*")                                         \
-    X(3, TCALL_FIELD_MESSAGE, 0, "message")                                 \
-    X(3, TCALL_FIELD_ERROR_CODE, 0, "code")                                 \
-    X(1, TCALL_FIELD_WHOLE_ANSWER, TCALL_PATH_LAST, "steps")                \
-    X(2, TCALL_FIELD_ELEMENT, 0, "*")                                       \
-    TCALL_INTERACTIONS_STEP_(X, 3)
+static const tcall_wire tcall_interactions_said_each_ = {
+    tcall_interactions_said_, "", 0, 0, 0};
 
-TCALL_PATHS(tcall_interactions_paths_, TCALL_INTERACTIONS_PATHS_)
+static const tcall_wire tcall_interactions_thought_[] = {
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
 
-static const tcall_word tcall_interactions_stops_[] = {
-    {"in_progress", TCALL_STOP_UNKNOWN},
-    {"queued", TCALL_STOP_UNKNOWN},
-    {"completed", TCALL_STOP_END},
-    {"requires_action", TCALL_STOP_TOOL_CALLS},
-    {"incomplete", TCALL_STOP_LENGTH},
-    {"budget_exceeded", TCALL_STOP_LENGTH},
-    {"requires_continuation", TCALL_STOP_LENGTH},
-    {"cancelled", TCALL_STOP_LENGTH},
-    {NULL, 0},
-};
+static const tcall_wire tcall_interactions_thought_each_ = {
+    tcall_interactions_thought_, "", 0, 0, 0};
+
+/* A step, whole or as it begins. */
+static const tcall_wire tcall_interactions_step_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
+    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
+               &tcall_interactions_thought_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_step_each_ = {
+    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
+
+/* The content is of a summary. */
+static const tcall_wire tcall_interactions_delta_[] = {
+    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
+    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_usage_[] = {
+    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_one_fault_[] = {
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_fault_each_ = {
+    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
+
+/* The interaction of a stream's event is as the whole one. */
+static const tcall_wire tcall_interactions_members_[] = {
+    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
+    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
+    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
+    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
+    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
+    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
+    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
+    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
+               &tcall_interactions_step_each_),
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
+    TCALL_WIRE_END};
+
+static const tcall_wire tcall_interactions_answer_ = {
+    tcall_interactions_members_, "", 0, 0, 0};
+
+#define TCALL_INTERACTIONS_STOPS_(X)              \
+    X("in_progress", TCALL_STOP_UNKNOWN)          \
+    X("queued", TCALL_STOP_UNKNOWN)               \
+    X("completed", TCALL_STOP_END)                \
+    X("requires_action", TCALL_STOP_TOOL_CALLS)   \
+    X("incomplete", TCALL_STOP_LENGTH)            \
+    X("budget_exceeded", TCALL_STOP_LENGTH)       \
+    X("requires_continuation", TCALL_STOP_LENGTH) \
+    X("cancelled", TCALL_STOP_LENGTH)
+
+TCALL_WORDS(tcall_interactions_stops_, TCALL_INTERACTIONS_STOPS_)
 
 /* Of the events that begin and end a stream, of steps, and of pieces of them.
  * What is not here is done by Google itself. */
-static const tcall_word tcall_interactions_types_[] = {
-    {"interaction.created", TCALL_MEANS_ANSWER_BEGINS},
-    {"interaction.completed", TCALL_MEANS_ANSWER_ENDS},
-    {"function_call", TCALL_MEANS_CALL},
-    {"model_output", TCALL_MEANS_TEXT},
-    {"thought", TCALL_MEANS_REASONING},
-    {"arguments_delta", TCALL_MEANS_CALL},
-    {"text", TCALL_MEANS_TEXT},
-    {"thought_summary", TCALL_MEANS_REASONING},
-    {"thought_signature", TCALL_MEANS_REASONING},
-    {NULL, 0},
-};
+#define TCALL_INTERACTIONS_TYPES_(X)                    \
+    X("interaction.created", TCALL_MEANS_ANSWER_BEGINS) \
+    X("interaction.completed", TCALL_MEANS_ANSWER_ENDS) \
+    X("function_call", TCALL_MEANS_CALL)                \
+    X("model_output", TCALL_MEANS_TEXT)                 \
+    X("thought", TCALL_MEANS_REASONING)                 \
+    X("arguments_delta", TCALL_MEANS_CALL)              \
+    X("text", TCALL_MEANS_TEXT)                         \
+    X("thought_summary", TCALL_MEANS_REASONING)         \
+    X("thought_signature", TCALL_MEANS_REASONING)
+
+TCALL_WORDS(tcall_interactions_types_, TCALL_INTERACTIONS_TYPES_)
 
 /* A thought is its signature; what it says of itself may be empty. */
-static const tcall_forms_ tcall_interactions_forms_ = {
-    "{'type':'user_input','content':[{'type':'text','text':%t}]}",
-    "{'type':'user_input','content':[{'type':'image','mime_type':'%y',"
-    "'data':'%b'}]}",
-    "{'type':'model_output','content':[{'type':'text','text':%t}]}",
-    "{'type':'function_call','id':%i,'name':%n,'arguments':%a}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t}",
-    "{'type':'function_result','call_id':%i,'name':%n,'result':%t,"
-    "'is_error':true}",
-    "{'type':'thought'<,'signature':%s>"
-    "<,'summary':[{'type':'text','text':%t}]>}",
-    NULL,
-    NULL,
-    NULL};
+TCALL_FORMS_(
+    tcall_interactions_forms_,
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"user_input\",\"content\":[{\"type\":\"image\",\"mime_type\":\"%y\","
+    "\"data\":\"%b\"}]}",
+    "{\"type\":\"model_output\",\"content\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
+    "{\"type\":\"function_call\",\"id\":\"%i\",\"name\":\"%n\",\"arguments\":%a}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\"}",
+    "{\"type\":\"function_result\",\"call_id\":\"%i\",\"name\":\"%n\",\"result\":\"%t\","
+    "\"is_error\":true}",
+    "{\"type\":\"thought\"%<s,\"signature\":\"%s\"%>"
+    "%<t,\"summary\":[{\"type\":\"text\",\"text\":\"%t\"}]%>}",
+    "", "", "")
 
-static const tcall_tool_form_ tcall_interactions_tools_ = {
-    "'tools':[", "{'type':'function'", "parameters", "}", "]", false};
+static const char tcall_interactions_tools_[] =
+    "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
 /* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
 static void tcall_interactions_config_(tcall_writer *out,
                                        const tcall_chat_request *request,
                                        bool tools)
 {
-    static const char *const choices[] = {
-        NULL, "'tool_choice':'none'", "'tool_choice':'any'",
-        "'tool_choice':{'allowed_tools':{'mode':'any','tools':[%n]}}"};
+    static const char choices[] =
+        "\0"
+        "\"tool_choice\":\"none\"\0"
+        "\"tool_choice\":\"any\"\0"
+        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
     bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
     if (tcall_is_extra_(request, "generation_config") ||
         (!chosen && request->max_tokens <= 0))
         return;
-    tcall_write_form_(out, "'generation_config':{", NULL);
+    tcall_write_form_(out, "\"generation_config\":{", NULL);
     if (chosen)
-        tcall_write_named_(out, choices[request->choice], request->choice_name);
+        tcall_write_named_(out, tcall_nth_(choices, request->choice),
+                           request->choice_name);
     if (request->max_tokens > 0)
         tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
     tcall_write_text(out, "}");
@@ -26895,27 +26615,32 @@ static int tcall_interactions_write_(const tcall_provider *provider,
     tcall_write_open(out, '{');
     tcall_write_member_(out, "model", request->model);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "'input':[", NULL);
-    tcall_write_items_(provider, out, request, &tcall_interactions_forms_);
+    tcall_write_form_(out, "\"input\":[", NULL);
+    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
     tcall_write_text(out, "]");
     tools =
-        tcall_write_tools_(provider, out, request, &tcall_interactions_tools_);
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
     tcall_interactions_config_(out, request, tools);
     tcall_write_flag_(out, "store", false);
     tcall_write_flag_(out, "stream", request->stream);
     return tcall_write_body_end_(out, request);
 }
 
+static const char tcall_interactions_name_[] = "interactions";
+static const char tcall_interactions_url_[] =
+    "https://generativelanguage.googleapis.com";
+static const char tcall_interactions_path_[] = "/v1beta/interactions";
+
 TCALL_DATA_ const tcall_provider tcall_interactions = {
-    "interactions",
-    "https://generativelanguage.googleapis.com",
-    "/v1beta/interactions",
+    tcall_interactions_name_,
+    tcall_interactions_url_,
+    tcall_interactions_path_,
     NULL,
     "x-goog-api-key",
     "",
     {"Api-Revision", "2026-05-20"},
     tcall_interactions_write_,
-    &tcall_interactions_paths_,
+    &tcall_interactions_answer_,
     tcall_interactions_stops_,
     tcall_interactions_types_,
     TCALL_REASONING_DATA, /* words and signatures */
@@ -27063,7 +26788,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_form_(out, "'reasoning_details':[", NULL);
+    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -27086,24 +26811,26 @@ static int tcall_server_write_(const tcall_provider *provider,
 
 /* A row of one of the tables: the function that writes its requests, and the
  * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
-                      reasoning, member, strict, quirks, turns)                \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
-                                                     url,                      \
-                                                     path,                     \
-                                                     NULL,                     \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {NULL, NULL},             \
-                                                     write,                    \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_stops_,  \
-                                                     tcall_##format##_types_,  \
-                                                     reasoning,                \
-                                                     strict,                   \
-                                                     quirks,                   \
-                                                     member,                   \
-                                                     turns};
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
+                      reasoning, member, strict, quirks, turns)           \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
+        tcall_##name##_place_,                                            \
+        tcall_##name##_place_ + sizeof #name,                             \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                \
+        NULL,                                                             \
+        header,                                                           \
+        prefix,                                                           \
+        {NULL, NULL},                                                     \
+        write,                                                            \
+        &tcall_##format##_answer_,                                        \
+        tcall_##format##_stops_,                                          \
+        tcall_##format##_types_,                                          \
+        reasoning,                                                        \
+        strict,                                                           \
+        quirks,                                                           \
+        member,                                                           \
+        turns};
 #define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
@@ -27147,7 +26874,8 @@ const tcall_provider *tcall_provider_named(const char *name)
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -27157,8 +26885,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -27179,8 +26906,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -27197,7 +26925,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);
@@ -27217,20 +26945,6 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -27337,7 +27051,7 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
         return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
+    if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
     if (!desc->path && !desc->provider->path)
         return "path is missing: this provider has none of its own";
@@ -27345,6 +27059,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);
@@ -27508,7 +27224,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -27601,6 +27317,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
+        agent->desc.tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
@@ -27849,7 +27566,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }
@@ -27987,6 +27704,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -27995,7 +27713,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -28012,6 +27730,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -28062,12 +27781,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -28096,11 +27816,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);
@@ -28205,8 +27925,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -28227,7 +27949,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -28246,6 +27968,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -28923,7 +28646,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -28938,7 +28662,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);
@@ -29347,6 +29072,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
+    agent->chat.counted.at = 0;
     agent->answer_at = 0;
     agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {
@@ -29397,7 +29123,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -29449,19 +29175,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -29555,7 +29285,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -29667,13 +29397,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
     const tcall_tool *tool = mcp->tool;
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
     if (shape) {
         tcall_write_shape(&mcp->out, shape);
         return;
     }
     if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)
@@ -29698,7 +29428,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -29792,10 +29523,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -29806,10 +29549,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -29821,7 +29560,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -29940,6 +29679,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -29953,6 +29694,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -30017,30 +29760,115 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->desc.tool_count = 0;
+    if (error == TCALL_OK) {
+        mcp->way = &way;
+        tcall_mcp_refresh_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
     tport_desc server = {.url = argc > 1 ? argv[1] : "https://api.openai.com"};
     tport_init(&port, &server);
     tcall_desc desc = {.block = block, .block_size = sizeof block, .tools = tools,
-                       .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE};
+                       .tool_count = 1, .allow = TCALL_WRITE, .lenient = &tcall_lenient};
     tcall_agent_desc model = {.tc = &tc, .provider = &tcall_openai,
                               .transport = tport_transport(&port), .model = "gpt-5.4",
                               .key = getenv("OPENAI_API_KEY")};

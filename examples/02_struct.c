@@ -37,7 +37,8 @@ int main(int argc, char **argv)
     static char block[8 * 1024], result[512];
     static tcall tc;
     tcall_writer out;
-    const tcall_desc registry = {.block = block,
+    const tcall_desc registry = {.lenient = &tcall_lenient,
+                                 .block = block,
                                  .block_size = sizeof block,
                                  .tools = tools,
                                  .tool_count = TCALL_ARRAY_LEN(tools),

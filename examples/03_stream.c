@@ -39,11 +39,11 @@ int main(int argc, char **argv)
     static tcall tc;
     static tcall_agent agent;
     const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
-    const tcall_desc registry = {
-        block,           sizeof block,        .tools = tools,
-        .tool_count = 1, .allow = TCALL_READ, .on_event = on_event};
     tport_init(&port, &(tport_desc){.url = url});
-    tcall_init(&tc, &registry);
+    tcall_init(&tc,
+               &(tcall_desc){block, sizeof block, .tools = tools,
+                             .tool_count = 1, .allow = TCALL_READ,
+                             .on_event = on_event, .lenient = &tcall_lenient});
     tcall_agent_init(&agent,
                      &(tcall_agent_desc){.tc = &tc,
                                          .transport = tport_transport(&port),

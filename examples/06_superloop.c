@@ -1,6 +1,5 @@
 /* 06_superloop.c - the agent in a loop that has other things to do: each step
- * is short, nothing blocks, and a slow tool says when it wants to go on. Key,
- * URL and how to compile it: see 01_hello.c. */
+ * is short, a slow tool says when it wants to go on. Compiling: 01_hello.c. */
 #include "port/port.h"
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
@@ -34,7 +33,8 @@ int main(int argc, char **argv)
     int error, steps = 0;
     tport_init(&port, &(tport_desc){.url = url});
     tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
-                                  .tool_count = 1, .allow = TCALL_READ});
+                                  .tool_count = 1, .allow = TCALL_READ,
+                                  .lenient = &tcall_lenient});
     tcall_agent_init(&agent,
                      &(tcall_agent_desc){.tc = &tc,
                                          .transport = tport_transport(&port),

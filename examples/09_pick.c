@@ -39,7 +39,12 @@ int main(int argc, char **argv)
     static const tcall_scorer scorers[] = {
         {.name = "words", .weight = 3}, {.name = "pairs", .score = by_pairs}};
     static const tcall_pick_opts opts = {
-        .max = 2, .allow_unsafe = true, .scorers = scorers, .scorer_count = 2};
+        .max = 2,
+        .allow_unsafe = true,
+        .synonyms = tcall_synonyms,
+        .scorers = scorers,
+        .scorer_count = 2,
+    };
     static char block[8192], text[4096];
     static tcall tc;
     tcall_str input = tcall_str_of(argc > 1 ? argv[1] : "swich on the lmap");
@@ -47,9 +52,10 @@ int main(int argc, char **argv)
     tcall_pick_report report = {input, &opts, picks, 0};
     tcall_writer w;
     tcall_writer_init(&w, text, sizeof text - 1);
-    if (tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
-                                      .tool_count = 4,
-                                      .allow = TCALL_EVERYTHING}) < 0 ||
+    if (tcall_init(&tc,
+                   &(tcall_desc){block, sizeof block, .lenient = &tcall_lenient,
+                                 .tools = tools, .tool_count = 4,
+                                 .allow = TCALL_EVERYTHING}) < 0 ||
         (report.count = tcall_pick(&tc, input, &opts, picks, 2)) < 0 ||
         tcall_write_picks(&w, &tc, &report) < 0)
         return 1;

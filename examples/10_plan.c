@@ -1,6 +1,5 @@
 /* 10_plan.c - plan only: each call of the model is checked, and nothing runs.
- * The caller answers it or drops the plan. Key, URL, compiling: see 01_hello.c.
- */
+ * The caller answers it or drops the plan. Key, URL, compiling: 01_hello.c. */
 #include "port/port.h"
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
@@ -34,7 +33,8 @@ int main(int argc, char **argv)
     const char *url = argc > 1 ? argv[1] : "https://api.openai.com";
     tport_init(&port, &(tport_desc){.url = url});
     tcall_init(&tc, &(tcall_desc){block, sizeof block, .tools = tools,
-                                  .tool_count = 1, .allow = TCALL_ACTUATE});
+                                  .tool_count = 1, .allow = TCALL_ACTUATE,
+                                  .lenient = &tcall_lenient});
     tcall_agent_init(&agent,
                      &(tcall_agent_desc){.tc = &tc,
                                          .transport = tport_transport(&port),

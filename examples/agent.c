@@ -178,6 +178,7 @@ static bool start_tools(session *s)
         return false;
     tcall_writer_init(&faults, report, sizeof report - 1);
     d.block = s->memory;
+    d.lenient = &tcall_lenient;
     d.block_size = s->options.memory_size;
     d.tools = s->tools;
     d.tool_count = s->tool_count;
@@ -189,6 +190,7 @@ static bool start_tools(session *s)
     d.report = &faults;
     d.hooks = hooks;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(hooks);
+    d.stages = &tcall_stages;
     d.user = s;
     return tcall_init(&s->tc, &d) == TCALL_OK ||
            fail("the tools cannot be used", report);
@@ -244,7 +246,12 @@ static bool start_transport(session *s)
 
 /* Of many tools only the best 8 are sent, safe or not, in their order. */
 static const tcall_pick_opts picking = {
-    .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
+    .max = 8,
+    .relative = 50,
+    .allow_unsafe = true,
+    .stable = true,
+    .synonyms = tcall_synonyms,
+};
 
 /* Who answers. */
 static void set_backend(session *s, const backend *b, const char *model,
@@ -265,8 +272,9 @@ static bool start_agent(session *s)
     d->tc = &s->tc;
     d->system = "You are an agent on a small Linux machine. Use the tools when "
                 "they help, and answer in a few words.";
-    d->pick_opts = &picking; /* once there are more than 20 tools */
-    d->max_calls = 0xFFFF;   /* what is limited is max_rounds */
+    d->pick = tcall_pick; /* once there are more than 20 tools */
+    d->pick_opts = &picking;
+    d->max_calls = 0xFFFF; /* what is limited is max_rounds */
     d->stream = !s->options.whole;
     if (!start_transport(s))
         return false;

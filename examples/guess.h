@@ -578,7 +578,8 @@ static int never_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 /* A registry to pick from. */
 static bool guess_tools(guess *g, tcall_writer *faults)
 {
-    tcall_desc d = {.block = g->memory,
+    tcall_desc d = {.lenient = &tcall_lenient,
+                    .block = g->memory,
                     .block_size = sizeof g->memory,
                     .tools = g->tools,
                     .tool_count = (size_t)g->tool_count,
@@ -704,7 +705,11 @@ static bool is_meant(const guess *g, int tool)
 static void guess_part_call(guess *g)
 {
     static const tcall_pick_opts opts = {
-        .max = GUESS_RANKS, .allow_unsafe = true, .relative = 40};
+        .max = GUESS_RANKS,
+        .allow_unsafe = true,
+        .relative = 40,
+        .synonyms = tcall_synonyms,
+    };
     static guess_call tried;
     tcall_picked picks[GUESS_RANKS];
     char text[4096];

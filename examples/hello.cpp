@@ -42,6 +42,7 @@ int main(int argc, char **argv)
     int error = tport_init(&port, &net);
     tcall_desc registry = tcall_desc();
     registry.block = block;
+    registry.lenient = &tcall_lenient;
     registry.block_size = sizeof block;
     registry.tools = tools;
     registry.tool_count = TCALL_ARRAY_LEN(tools);

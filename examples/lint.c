@@ -80,7 +80,7 @@ static bool add(tcall_json v, tcall_writer *w)
     t->description = tcall_json_string(tcall_json_get(v, "description"), NULL);
     t->strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
     if (schema.at) {
-        t->parameters = schemas + w->fill;
+        t->parameters = tcall_schema_text_of(schemas + w->fill);
         w->last = 0; /* a value of its own */
         tcall_write_json(w, schema);
         tcall_write_bytes(w, "", 1);

@@ -5,9 +5,9 @@
  *
  * The tools of tools/: files of the workspace, a list of tasks, web pages and,
  * where commands are allowed, those. A registry makes the calls, so hooks,
- * permissions and limits are its own. Nobody can be asked on this line: what
- * needs approval is denied, and the answer says so. With --yes the client is
- * trusted to ask its user.
+ * permissions and limits are its own, and a client is told of progress. Nobody
+ * can be asked on this line: what needs approval is denied, and the answer says
+ * so. With --yes the client is trusted to ask its user.
  */
 #define _GNU_SOURCE
 #define TOOLCALL_MCP_STASH 60000 /* of the arguments of a call */
@@ -25,9 +25,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static char memory[512 * 1024], output[256 * 1024],
-    workspace_memory[4 * TTOOL_MEMORY], todo_memory[16 * 1024],
-    web_memory[TTOOL_WEB_MEMORY];
+static char memory[768 * 1024], workspace_memory[4 * TTOOL_MEMORY],
+    todo_memory[16 * 1024], web_memory[TTOOL_WEB_MEMORY];
 static tcall_tool rows[TTOOL_FILE_TOOLS + TTOOL_TODO_TOOLS + TTOOL_WEB_TOOLS +
                        TTOOL_SHELL_TOOLS];
 static size_t row_count;
@@ -54,25 +53,10 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     return TCALL_VERDICT_ALLOW;
 }
 
-/* Makes one call; tools that have not finished are asked again. */
-static int call_tool(void *user, const tcall_tool *tool, tcall_str arguments,
-                     tcall_writer *out)
+static void wait_for(void *user, const tcall_wait *wait)
 {
-    tcall_call call;
-    tcall_writer result;
-    int error;
     (void)user;
-    memset(&call, 0, sizeof call);
-    call.name = tcall_str_of(tool->name);
-    call.arguments = arguments;
-    call.provider = "mcp";
-    tcall_writer_init(&result, output, sizeof output);
-    tcall_hydrate(&registry, &call);
-    while ((error = tcall_invoke(&registry, &call, &result)) == TCALL_E_AGAIN)
-        tport_posix_wait(&call.cx.wait);
-    tcall_write_bytes(out, output, result.fill);
-    tcall_release(&registry, &call);
-    return error;
+    tport_posix_wait(wait);
 }
 
 static int send_out(void *user, const char *bytes, size_t len)
@@ -119,22 +103,22 @@ static bool start_server(bool yes)
     tcall_mcp_desc mcp = {0};
 
     desc.block = memory;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof memory;
     desc.tools = rows;
     desc.tool_count = row_count;
     desc.allow = TCALL_EVERYTHING;
     desc.approve = yes ? approve : NULL;
     desc.now_ms = now_ms;
+    desc.wait = wait_for;
+    desc.max_wait_ms = 3600000; /* tools have limits of their own */
     mcp.name = "toolcall";
     mcp.version = TOOLCALL_VERSION;
-    mcp.tools = rows;
-    mcp.tool_count = (uint16_t)row_count;
-    mcp.allow = desc.allow;
-    mcp.call = call_tool;
+    mcp.tc = &registry;
     mcp.sink = send_out;
     mcp.user = stdout;
     return tcall_init(&registry, &desc) == TCALL_OK &&
-           tcall_mcp_init(&server, &mcp) == TCALL_OK;
+           tcall_mcp_serve(&server, &mcp) == TCALL_OK;
 }
 
 static const char usage[] =

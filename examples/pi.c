@@ -249,6 +249,7 @@ static int run(tport *port, const char *model, const char *text)
     static tcall tc;
     static tcall_agent agent;
     const tcall_desc d = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

@@ -1,8 +1,7 @@
 #pragma once
 #include "agent_desc.h"
-#include "invoke.h"
-#include "loops.h"
-#include "reader.h"
+#include "hooks.h"
+#include "answer.h"
 
 /* ==========================================================================
  * >>agent: say, run, plan, over a transport

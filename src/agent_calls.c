@@ -1,7 +1,7 @@
 #pragma once
 #include "agent.h"
-#include "invoke.c"
-#include "reader.c"
+#include "hooks.c"
+#include "answer_items.c"
 #include "mend.c"
 #include "agent_desc.c"
 
@@ -135,7 +135,7 @@ static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
 static void tcall_agent_mend_(tcall_agent *agent)
 {
     tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.strict_json);
+                     agent->desc.tc->desc.lenient);
 }
 
 /* Which call of the last answer has this id. */
@@ -228,6 +228,7 @@ TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
             break;
         if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
             continue;
+        agent->desc.tc->breaker = tcall_breaker_;
         call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
         error = tcall_hydrate(agent->desc.tc, call);
         /* One that has no memory beside others waits until those before it are
@@ -476,7 +477,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
     for (i = 0; i < agent->batch_count; i++) {
         tcall_call *call = &agent->batch[i];
         if (call->cx.end)
-            tcall_end_(call);
+            call->cx.end(call);
     }
     tcall_agent_batch_end_(agent);
 }

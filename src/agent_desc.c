@@ -15,20 +15,6 @@
 static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
 {
     (void)desc;
-#ifdef TOOLCALL_NO_PICK
-    if (desc->pick_opts)
-        return "pick_opts needs the chapter that TOOLCALL_NO_PICK leaves out";
-#endif
-#ifdef TOOLCALL_NO_STREAM
-    if (desc->stream)
-        return "stream needs the chapter that TOOLCALL_NO_STREAM leaves out";
-#endif
-#ifdef TOOLCALL_NO_REASONING
-    if (desc->provider->reasoning &&
-        !(desc->provider->quirks & TCALL_QUIRK_FREE_REASONING))
-        return "provider has reasoning that goes back to it, which "
-               "TOOLCALL_NO_REASONING leaves out";
-#endif
 #ifdef TOOLCALL_NO_RETRY
     if (desc->max_tries > 1)
         return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
@@ -135,7 +121,7 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
         return "model is missing: give the name that the provider knows";
-    if (!desc->provider->write || !desc->provider->paths)
+    if (!desc->provider->write || !desc->provider->answer)
         return "provider is empty: name one, such as &tcall_openai";
     if (!desc->path && !desc->provider->path)
         return "path is missing: this provider has none of its own";
@@ -143,6 +129,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
         !transport->close)
         return "transport is incomplete: open, write, read and close are "
                "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
     if (desc->max_ms && !transport->now_ms)
         return "max_ms needs a clock: set transport.now_ms";
     return tcall_agent_added_problem_(desc);

@@ -61,13 +61,15 @@ typedef struct tcall_agent_desc {
     /* Replace ${name} in descriptions of tools; NULL: they are sent as they
      * are. */
     const tcall_variable *variables;
-    /* Not NULL: tools that these options exclude are not offered, and of more
-     * than TCALL_AGENT_ALL tools only those that they pick for what the user
-     * says first: picks are made by the first turn that has some, and kept.
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
      * Other tools would make the provider read all anew, and void the reasoning
-     * that was to go back; other pick_opts by tcall_agent_use make them anew.
-     * NULL: all tools are offered that tc->desc permits. */
-    const struct tcall_pick_opts *pick_opts;
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
 } tcall_agent_desc;
 
 /* Limits of an agent. */

@@ -1,7 +1,7 @@
 #pragma once
 #include "agent.h"
 #include "pick.c"
-#include "frames.c"
+#include "answer_feed.c"
 #include "mask.c"
 #include "agent_calls.c"
 
@@ -136,6 +136,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
     if (agent->problem)
         return TCALL_E_USAGE;
     agent->desc = *desc;
+    agent->chat.counted.at = 0; /* its instructions come before */
     agent->desc.io_size = before.io_size;
     tcall_agent_defaults_(&agent->desc);
     error = tcall_agent_set_path_(agent);
@@ -144,7 +145,7 @@ int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
         return error;
     }
     desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts)
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
         agent->picked = false;
     return TCALL_OK;
 }
@@ -161,6 +162,7 @@ static bool tcall_chat_drop_(tcall_chat *chat)
         if (opens && !speaks) {
             memmove(first, first + item_at, len - item_at);
             chat->block->low -= item_at;
+            chat->counted.at = 0;
             return true;
         }
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
@@ -211,12 +213,13 @@ static size_t tcall_agent_last_turn_(const tcall_agent *agent)
 static void tcall_agent_permit_(tcall_agent *agent)
 {
     const tcall *tc = agent->desc.tc;
-    const tcall_pick_opts *opts = agent->desc.pick_opts;
+    const tcall_agent_desc *desc = &agent->desc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = opts ? !tcall_pick_excludes_(tc, opts, tool)
-                         : !tcall_withheld_(tc, tool);
+        bool open = desc->pick
+                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                        : !tcall_withheld_(tc, tool);
         if (agent->picked)
             open = open && tcall_offers_(tc->offer, i);
         tcall_set_offer_(tc->offer, i, open);
@@ -245,11 +248,11 @@ TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
     int count, i;
-    if (!desc->pick_opts || agent->picked ||
+    if (!desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
-        tcall_pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
+        desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
     tcall_agent_narrow_(agent, picks, count);
@@ -354,8 +357,10 @@ TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
     memset(&item, 0, sizeof item);
     item.kind = TCALL_ITEM_USER;
     item.text = text;
-    if (!tcall_chat_make_room_(chat, size))
+    if (!tcall_chat_make_room_(chat, size)) {
         block->low = chat->start; /* the last turn has to go, too */
+        chat->counted.at = 0;
+    }
     dropped = block->low != before;
     tcall_chat_add(chat, &item);
     if (tcall_agent_make_room_(agent, last) || dropped)
@@ -376,7 +381,7 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
         return result;
     if (transport->wants)
         transport->wants(transport->user, &agent->wait);
-    if (tcall_wait_is_empty_(&agent->wait))
+    if (!agent->wait.count && agent->wait.ms == TCALL_WAIT_NEVER)
         tcall_wait_ms(&agent->wait, TCALL_WAIT_POLL_MS);
     return result;
 }
@@ -395,6 +400,7 @@ static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
+    request.counted = &agent->chat.counted;
     request.max_tokens = desc->max_tokens;
     request.context = agent->context;
     request.cache_prompt = desc->cache_prompt;
@@ -1072,7 +1078,8 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
     uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
     uint32_t limit = agent->desc.max_ms;
     if (result != TCALL_E_APPROVAL &&
-        (!tcall_waits_(result) || tcall_wait_is_empty_(wait)))
+        (!tcall_waits_(result) ||
+         (!wait->count && wait->ms == TCALL_WAIT_NEVER)))
         wait->ms = 0;
     if (limit)
         tcall_wait_ms(wait, spent < limit ? limit - spent : 0);
@@ -1087,7 +1094,8 @@ int tcall_agent_step(tcall_agent *agent)
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
-    tcall_wait_begin_(&agent->wait);
+    agent->wait.ms = TCALL_WAIT_NEVER;
+    agent->wait.count = 0;
     result = tcall_agent_work_(agent);
     if (result < 0 && !tcall_waits_(result))
         result = tcall_agent_retry_(agent, result);

@@ -1,7 +1,6 @@
 #pragma once
 #include "answer.h"
-#include "chat.c"
-#include "tools.c"
+#include "provider.c"
 
 /* ==========================================================================
  * >>answer

@@ -28,6 +28,17 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+/* Returns one of several texts that stand behind each other, each ended by NUL.
+ * So a table that nobody names is left out with its texts: compilers pool the
+ * literals that tables of pointers are made of, and linkers keep all or none.
+ */
+TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
+{
+    for (; index; index--)
+        texts += strlen(texts) + 1;
+    return texts;
+}
+
 /* ---- errors ---- */
 
 /* A row with its sentence, and one whose sentence was left out. */
@@ -39,11 +50,6 @@ bool tcall_str_eq(tcall_str a, tcall_str b)
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
 #define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
-#ifdef TOOLCALL_NO_HOOKS
-#define TCALL_HOOKS_ROW_ TCALL_UNSAID_
-#else
-#define TCALL_HOOKS_ROW_ TCALL_CALL_ROW_
-#endif
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
@@ -56,7 +62,7 @@ static const struct {
 } tcall_errors_[] = {
     {"ok", "ok"},
     TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_HOOKS_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
             TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
 
 static int tcall_error_row_(int error)
@@ -206,7 +212,6 @@ TCALL_SHARED_ size_t tcall_utf8_(char *out, uint32_t code)
     return len;
 }
 
-#if !defined TOOLCALL_NO_PATTERN || !defined TOOLCALL_NO_PICK
 /* Returns the code point at *at of valid UTF-8, and moves *at past it. */
 TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
 {
@@ -217,7 +222,6 @@ TCALL_SHARED_ int32_t tcall_utf8_next_(const char **at)
         code = code << 6 | (*(*at)++ & 0x3F);
     return code;
 }
-#endif
 
 /* Returns len or a little less, so that text is not cut inside a character.
  * text[len] must be readable. */
@@ -401,13 +405,15 @@ TCALL_SHARED_ int tcall_num_compare_(const tcall_num_ *a, const tcall_num_ *b)
 }
 
 /* Larger numbers would be infinity to most readers. */
-TCALL_SHARED_ bool tcall_num_in_range_(tcall_str text)
+TCALL_SHARED_ bool tcall_num_in_range_(const tcall_num_ *n)
 {
-    tcall_num_ n = tcall_num_read_(text);
+    tcall_num_ most;
+    if (n->top < 308)
+        return true;
     /* from hardly less on infinity is the nearest double */
-    tcall_num_ most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
-    most.sign = n.sign;
-    return n.sign * tcall_num_compare_(&n, &most) <= 0;
+    most = tcall_num_read_(tcall_str_of("1.797693134862315808e308"));
+    most.sign = n->sign;
+    return n->sign * tcall_num_compare_(n, &most) <= 0;
 }
 
 /* Gives number * 10^decimals as an integer, and the sign of what was cut off, 0

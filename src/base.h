@@ -212,9 +212,9 @@ TCALL_API bool tcall_str_eq(tcall_str a, tcall_str b);
  * "ok". */
 TCALL_API const char *tcall_error_code(int error);
 /* Returns its sentence: "the JSON text ends too early: send all of it", static
- * too. It is the code where the sentence was left out: TOOLCALL_NO_HOOKS and
- * _NO_AGENT leave out those of what only hooks and the loop report,
- * TOOLCALL_NO_SENTENCES all of them. */
+ * too. It is the code where the sentence was left out: TOOLCALL_NO_AGENT leaves
+ * out those of what only the loop reports, TOOLCALL_NO_SENTENCES all of them.
+ */
 TCALL_API const char *tcall_error_text(int error);
 /* Returns whose matter an error is: "validation", "permission", "user",
  * "system", "security", "cancelled" or "timeout". */

@@ -4,7 +4,6 @@
 #include "machine.c"
 #include "say.c"
 #include "registry.c"
-#include "rows.c"
 
 /* ==========================================================================
  * >>call
@@ -15,9 +14,11 @@
  * there, so nothing has to know their size beforehand.
  */
 
-/* Sends an event about a call, unless nobody listens. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
+/* Sends an event about a call, unless nobody listens. value: of a hook that
+ * failed its error, else a verdict. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
+                                                    tcall_event_kind kind,
+                                                    tcall_str text, int value)
 {
     tcall *tc = call ? call->cx.tc : NULL;
     tcall_event event;
@@ -25,8 +26,12 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
         return;
     memset(&event, 0, sizeof event);
     event.call = call;
-    event.error =
-        call->cx.failure.error < 0 ? call->cx.failure.error : call->error;
+    if (kind == TCALL_EVENT_APPROVAL || kind == TCALL_EVENT_VERDICT)
+        event.verdict = value;
+    else
+        event.error = value < 0                    ? value
+                      : call->cx.failure.error < 0 ? call->cx.failure.error
+                                                   : call->error;
     event.text = text;
     event.ms = kind == TCALL_EVENT_END        ? call->run_ms
                : kind == TCALL_EVENT_HYDRATED ? call->hydrate_ms
@@ -38,7 +43,8 @@ tcall_tell_call_(const tcall_call *call, tcall_event_kind kind, tcall_str text)
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = call->cx.injected = tcall_json_none_();
+    call->args = tcall_json_none_();
+    call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
     call->faults = 0;
@@ -110,7 +116,7 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
                                       size_t len, tcall_str *copy)
 {
     char *held = (char *)tcall_block_take_(block, len);
-    if (held && len)
+    if (held && held != from)
         memmove(held, from, len);
     *copy = tcall_slice_(held, held ? len : 0);
     return held ? TCALL_OK : TCALL_E_MEMORY;
@@ -118,18 +124,18 @@ TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
 
 /* ---- reading ---- */
 
-/* Makes a machine read to the free part of the block: checked text at its
- * start, behind that the frames, both of use until the block is. room: bytes
- * that the checked text may take, its NUL included. */
-static void tcall_arguments_begin_(tcall_block *block, tcall_machine_desc *desc,
-                                   size_t room)
+/* A text is read in the free part of the block: checked text at its end, where
+ * it mostly stays, in front of that the frames, both of use until the block is.
+ * room: bytes that the checked text may take, its NUL included. */
+static void tcall_arguments_begin_(const tcall_block *block,
+                                   tcall_machine_desc *desc, size_t room)
 {
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
     room = tcall_round_up_(room) < size ? tcall_round_up_(room) : size;
-    desc->text = gap;
+    desc->text = gap + size - room;
     desc->size = room;
-    desc->arena = gap + room;
+    desc->arena = gap;
     desc->arena_size = size - room;
 }
 
@@ -150,9 +156,7 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
                                         tcall_str text)
 {
     tcall_arguments_begin_(block, desc, text.len + 1);
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, text.ptr, text.len);
-    tcall_machine_end(machine);
+    tcall_machine_read_(machine, desc, text);
     tcall_arguments_room_(block, machine);
     return machine->error;
 }
@@ -179,6 +183,26 @@ TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
     return machine->error;
 }
 
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
+    tcall_arguments_meant_, tcall_coerce, tcall_write_coercions};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_text = {
+    tcall_arguments_meant_, NULL, NULL};
+TCALL_DATA_ const struct tcall_lenience_ tcall_lenient_types = {
+    NULL, tcall_coerce, tcall_write_coercions};
+
+/* Reads a text as whoever is named does, NULL: strictly. */
+TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
+                                      tcall_block *block,
+                                      tcall_machine *machine,
+                                      tcall_machine_desc *desc, tcall_str text,
+                                      uint32_t *fixes)
+{
+    *fixes = 0;
+    return lenient && lenient->read
+               ? lenient->read(block, machine, desc, text, false, fixes)
+               : tcall_arguments_read_(block, machine, desc, text);
+}
+
 /* What the arguments may be, and where they go. */
 static int tcall_arguments_target_(tcall *tc, tcall_call *call,
                                    tcall_machine_desc *desc)
@@ -186,14 +210,15 @@ static int tcall_arguments_target_(tcall *tc, tcall_call *call,
     const tcall_object *shape = call->tool->shape;
     memset(desc, 0, sizeof *desc);
     desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.strict_types ? NULL : tcall_coerce;
+    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
     if (shape) {
         desc->target.object = shape;
         desc->target.out = tcall_block_take_(&tc->block, shape->size);
         return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
     }
     desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    desc->target.rows = desc->target.node ? &tcall_schema_rows : NULL;
+    if (call->node)
+        desc->target.rows = call->tool->parameters.reader->rows;
     return TCALL_OK;
 }
 
@@ -214,12 +239,14 @@ static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
     call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
                        ? machine->fault_count
                        : TOOLCALL_MAX_FAULTS;
-    memcpy(call->fault, machine->faults, sizeof call->fault);
     call->coercions = machine->coercion_count;
-    if (!call->coercions || machine->error)
-        return TCALL_OK;
+    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
+                            call->faults * sizeof *call->fault, &text);
+    call->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !call->coercions || machine->error)
+        return r;
     tcall_hydrate_writer_(&tc->block, &out);
-    tcall_write_coercions(&out, machine);
+    tc->desc.lenient->write(&out, machine);
     if (!tcall_block_room_(&tc->block, out.len))
         return TCALL_E_MEMORY;
     return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
@@ -234,8 +261,8 @@ TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
     int kept, r = tcall_arguments_target_(tc, call, &desc);
     if (r < 0)
         return r;
-    r = tcall_arguments_meant_(&tc->block, &machine, &desc, call->arguments,
-                               tc->desc.strict_json, &call->fixes);
+    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
+                            call->arguments, &call->fixes);
     call->error_at = machine.at;
     if (r != TCALL_OK)
         tcall_block_back_(&tc->block, base);
@@ -265,13 +292,13 @@ TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
 
 /* Compiles a schema into the end of the block. */
 TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
-                                         const char *text)
+                                         tcall_schema_text source)
 {
     tcall_schema schema;
     tcall_block *block = &tc->block;
     size_t size;
     char *gap = tcall_hydrate_gap_(block, 0, &size);
-    int r = tcall_schema_compile_end_(&schema, tcall_str_of(text), gap, size);
+    int r = source.reader->compile(&schema, source, gap, size);
     if (r == TCALL_E_MEMORY || r >= 0)
         if (!tcall_block_room_(block, schema.need))
             return TCALL_E_MEMORY;
@@ -285,13 +312,13 @@ TCALL_SHARED_ int tcall_hydrate_compile_(tcall *tc, const tcall_node **node,
  * this call, where that is lazy or the tool was added later. */
 static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
 {
-    const char *text = call->tool->parameters;
-    if (!text || tc->desc.validator)
+    tcall_schema_text source = call->tool->parameters;
+    if (!source.text || tc->desc.validator)
         return TCALL_OK;
     if (tc->nodes)
         call->node = tc->nodes[call->tool - tc->desc.tools];
     return call->node ? TCALL_OK
-                      : tcall_hydrate_compile_(tc, &call->node, text);
+                      : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
 /* ---- the steps of a call ---- */
@@ -345,7 +372,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
     call->arguments = text;
     call->repaired = true;
     call->error = tcall_hydrate_try_(tc, call);
-    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text);
+    tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
     if (call->error == TCALL_E_MEMORY)
@@ -427,7 +454,7 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     if (r == TCALL_OK)
         call->step = TCALL_STEP_DONE;
     call->error = r;
-    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0));
+    tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
 }
 
@@ -450,7 +477,8 @@ static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
     tcall_write_key(out, "errors");
     tcall_write_open(out, '[');
     for (i = 0; i < call->faults; i++)
-        tcall_write_fault(out, call->args.at, &call->fault[i]);
+        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
+                           call->args.at, &call->fault[i]);
     tcall_write_close(out, ']');
 }
 
@@ -489,12 +517,4 @@ int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
         tcall_write_near_(out, call);
     }
     return out->error;
-}
-
-/* Writes "key":"text". */
-TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
-                                     tcall_str text)
-{
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
 }

@@ -2,7 +2,6 @@
 #include "chat.h"
 #include "block.c"
 #include "json.c"
-#include "scan.c"
 
 /* ==========================================================================
  * >>chat
@@ -128,9 +127,12 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
         }
         while (at < end && (tcall_is_digit_(*at) || strchr("+-.eE", *at)))
             at++;
-        if (*from <= '9' &&
-            !tcall_num_in_range_(tcall_slice_(from, (size_t)(at - from))))
-            return false;
+        if (*from <= '9') {
+            tcall_num_ num =
+                tcall_num_read_(tcall_slice_(from, (size_t)(at - from)));
+            if (!tcall_num_in_range_(&num))
+                return false;
+        }
         at -= at > from;
     }
     return true;
@@ -141,21 +143,21 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    tcall_scan scan;
-    size_t at = 0;
-    while (at < text.len && tcall_is_space_(text.ptr[at]))
+    const char *at = text.ptr, *end = at + text.len;
+    tcall_syntax_ syntax;
+    while (at < end && tcall_is_space_(*at))
         at++;
-    return at < text.len && text.ptr[at] == '{' &&
-           tcall_scan_text_(&scan, text) == TCALL_OK &&
-           (!scan.wide || tcall_numbers_fit_(text));
+    if (at == end || *at != '{')
+        return false;
+    tcall_json_recognise_(&syntax, at, end);
+    return !syntax.error && (!syntax.odd || tcall_numbers_fit_(text));
 }
 
 void tcall_chat_init(tcall_chat *chat, tcall_block *block)
 {
+    memset(chat, 0, sizeof *chat);
     chat->block = block;
     chat->start = block->low;
-    chat->made = 0;
-    chat->edited = false;
 }
 
 /* Returns the end of the copy. A result lies where its copy will. */
@@ -208,6 +210,7 @@ static void tcall_chat_overwrite_(tcall_chat *chat, tcall_str by)
             from < (uintptr_t)is.ptr + is.len) {
             memcpy(chat->block->base + at - sizeof gone, &gone, sizeof gone);
             chat->edited = true;
+            chat->counted.at = 0;
         }
     }
 }
@@ -236,11 +239,18 @@ static int tcall_chat_copy_(tcall_chat *chat, const tcall_item *item)
     return TCALL_OK;
 }
 
+/* Gives a part of an item, and moves *bytes to the next one. */
+static void tcall_head_take_(const tcall_item_head_ *head, int part,
+                             const char **bytes, tcall_str *to)
+{
+    *to = tcall_slice_(*bytes, tcall_head_len_(head, part));
+    *bytes += to->len;
+}
+
 bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
 {
     const tcall_item_head_ *head = tcall_head_at_(chat, chat->start + *at);
     const char *bytes = (const char *)head + TCALL_HEAD_;
-    int part;
     if (chat->start + *at >= chat->block->low - chat->block->lent)
         return false;
     item->kind = head->kind;
@@ -252,11 +262,10 @@ bool tcall_chat_next(const tcall_chat *chat, size_t *at, tcall_item *item)
     item->reasoning_dropped = (head->flags & TCALL_FLAG_DROPPED_) != 0;
     item->is_unsigned = (head->flags & TCALL_FLAG_UNSIGNED_) != 0;
     item->is_object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
-    for (part = 0; part < TCALL_PARTS_; part++) {
-        size_t len = tcall_head_len_(head, part);
-        *tcall_item_part_(item, part) = tcall_slice_(bytes, len);
-        bytes += len;
-    }
+    tcall_head_take_(head, TCALL_PART_ID_, &bytes, &item->id);
+    tcall_head_take_(head, TCALL_PART_NAME_, &bytes, &item->name);
+    tcall_head_take_(head, TCALL_PART_SIGNATURE_, &bytes, &item->signature);
+    tcall_head_take_(head, TCALL_PART_TEXT_, &bytes, &item->text);
     item->id = tcall_head_id_(head);
     if (item->kind == TCALL_ITEM_IMAGE)
         item->text = tcall_image_bytes_(head);
@@ -294,6 +303,7 @@ TCALL_SHARED_ void tcall_chat_forget_(tcall_chat *chat)
 {
     size_t at = chat->start;
     chat->edited = false;
+    chat->counted.at = 0;
     while (at < chat->block->low) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
         size_t end = at + tcall_head_end_(head, TCALL_PART_SIGNATURE_);

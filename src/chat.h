@@ -47,12 +47,22 @@ typedef struct tcall_item {
     bool is_object;   /* call: text is one JSON object; set by tcall_chat_add */
 } tcall_item;
 
+/* Private: how much of a conversation a request was counted to have, up to a
+ * place where the user began to speak. What comes before does not change. */
+typedef struct tcall_counted_ {
+    const struct tcall_provider *to;
+    size_t at, len; /* bytes of the items, and of the request; 0: none */
+    char last;      /* the last of these bytes */
+    uint8_t state;  /* of who writes them */
+} tcall_counted_;
+
 /* The items lie one after the other at the end of the lower part of a block. */
 typedef struct tcall_chat {
     tcall_block *block;
     size_t start;
     uint32_t made; /* ids made up so far */
     bool edited;   /* something is gone that was sent: an image */
+    tcall_counted_ counted;
 } tcall_chat;
 
 /* Begins an empty conversation. Nothing else may be taken from the lower part

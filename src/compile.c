@@ -14,8 +14,7 @@
  * a list of schemas closes, their nodes. Without memory, or when it does not
  * do, all is counted. When all nodes are there, $refs are followed along the
  * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text. Nothing is told before it is known that the text is
- * JSON: who has to be told makes the compiler read again.
+ * enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
@@ -86,8 +85,8 @@ typedef struct tcall_opened_ {
 typedef struct tcall_sc_ {
     tcall_syntax_ syntax;
     tcall_schema *out;
-    const tcall_author_ *author;
     char *mem;
+    uint32_t faults, which;    /* so far; the one that is kept */
     uint32_t size, need;       /* of the memory */
     uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
                                 * marks from the end */
@@ -101,7 +100,7 @@ typedef struct tcall_sc_ {
     uint8_t draft, on; /* on: the keyword at hand */
     uint8_t types;     /* that came of a list */
     bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again, tells; /* for another draft; the author is told */
+    bool again;        /* for another draft */
     bool dialect;      /* the root's $schema gave the draft */
     bool full;         /* memory did not do: all is only counted */
     uint8_t depth;
@@ -115,11 +114,11 @@ typedef struct tcall_sc_ {
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    static const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    size_t at = (size_t)(p - c->out->text);
-    tcall_schema_fault_(c->out, c->tells && c->steps > 0 ? c->author : &nobody,
-                        at, reason, remedy);
-    c->steps -= (int32_t)at + 1; /* whoever tells it reads up to there */
+    if (c->faults++ != c->which)
+        return;
+    c->out->reason = reason;
+    c->out->remedy = remedy;
+    c->out->at = (size_t)(p - c->out->text);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -193,53 +192,18 @@ static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
 
 /* ---- rows and nodes ---- */
 
-/* How the rows of a keyword have their nodes. */
-enum {
-    TCALL_HAS_NONE_,
-    TCALL_HAS_ONE_,
-    TCALL_HAS_LIST_,
-    TCALL_HAS_MEMBERS_,
-    TCALL_HAS_MATCHES_
-};
-
-static int tcall_row_has_(uint8_t on)
+/* Whether the rows of a keyword have schemas. */
+static bool tcall_row_has_(uint8_t on)
 {
-    switch (on) {
-    case TCALL_ON_OTHERS_:
-    case TCALL_ON_ITEMS_:
-    case TCALL_ON_NAMES_:
-    case TCALL_ON_THEN_:
-    case TCALL_ON_ELSE_:
-    case TCALL_ON_EXTRA_:
-    case TCALL_ON_REF_: return TCALL_HAS_ONE_;
-    case TCALL_ON_IF_: return TCALL_HAS_LIST_;
-    case TCALL_ON_ALLOF_:
-    case TCALL_ON_ANYOF_:
-    case TCALL_ON_ONEOF_:
-    case TCALL_ON_NOT_:
-    case TCALL_ON_CONTAINS_:
-    case TCALL_ON_PROPERTIES_:
-    case TCALL_ON_PREFIX_:
-    case TCALL_ON_DEPENDENT_:
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_DEFS_:
-    case TCALL_ON_DEFINITIONS_: return TCALL_HAS_MEMBERS_;
-    case TCALL_ON_PATTERNS_: return TCALL_HAS_MATCHES_;
-    default: return TCALL_HAS_NONE_;
-    }
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
 }
 
-/* Returns a node of a row, or NULL. */
+/* Returns a node of a row that has some, or NULL. */
 static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
 {
-    int has = i < row->count ? tcall_row_has_(row->on) : TCALL_HAS_NONE_;
-    const tcall_node *node =
-        has == TCALL_HAS_ONE_       ? row->of.node
-        : has == TCALL_HAS_LIST_    ? row->of.nodes[i]
-        : has == TCALL_HAS_MEMBERS_ ? &row->of.members[i].node
-        : has == TCALL_HAS_MATCHES_ ? &row->of.match[i].node
-                                    : NULL;
-    return (tcall_node *)(uintptr_t)node;
+    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
+                          : NULL;
 }
 
 /* Gives a schema its node. */
@@ -359,32 +323,32 @@ static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
     }
 }
 
-/* Gives the schemas of a list their nodes, in the row of the list. */
+/* Gives the schemas of a keyword their nodes, in the last row. */
 static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
 {
-    int has = tcall_row_has_(on);
-    bool table = has == TCALL_HAS_MEMBERS_ && count > TCALL_FEW_ &&
-                 tcall_keyword_begins_[on] == '{';
+    bool named = tcall_keyword_begins_[on] == '{';
     tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number, slots = table ? count + count / 2u : 0;
-    size_t each = has == TCALL_HAS_MATCHES_ ? sizeof *row->of.match
-                                            : sizeof *row->of.members;
-    void *parts = tcall_sc_take_(c, 1, count * each + slots * sizeof(uint16_t));
+    uint32_t mark = row->of.number;
+    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
+    size_t each = sizeof(tcall_member) +
+                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
+    tcall_member *members = (tcall_member *)tcall_sc_take_(
+        c, 1, count * each + slots * sizeof(uint16_t));
     uint16_t i;
     if (c->full)
         return;
-    row->of.text = (const char *)parts;
+    row->of.members = members;
+    row->count = count;
     for (i = 0; i < count; i++) {
         const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        if (has == TCALL_HAS_MATCHES_)
-            tcall_sc_pattern_(c, (tcall_match *)parts + i, at->at);
-        else
-            ((tcall_member *)parts)[i].name = at->at;
-        row->count++;
-        tcall_sc_place_(c, mark, tcall_row_node_(row, i));
+        members[i].name = at->at;
+        if (on == TCALL_ON_PATTERNS_)
+            tcall_sc_pattern_(
+                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
+        tcall_sc_place_(c, mark, &members[i].node);
         mark += at->span;
     }
-    if (has == TCALL_HAS_MEMBERS_ && tcall_keyword_begins_[on] == '{')
+    if (named && on != TCALL_ON_PATTERNS_)
         tcall_sc_names_(c, row);
 }
 
@@ -420,19 +384,9 @@ static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
  * for the compiler. */
 #define TCALL_ROW_END_ 8
 
-/* Gives the rows of a schema their meaning, and flags: they are in order. */
+/* Flags the rows of a schema, which are in order. */
 static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
 {
-    const tcall_node **parts = NULL;
-    uint8_t i;
-    for (i = 0; i < count; i++) {
-        if (rows[i].on == TCALL_ON_IF_)
-            parts = (const tcall_node **)(uintptr_t)rows[i].of.nodes;
-        if (parts && rows[i].on == TCALL_ON_THEN_)
-            parts[1] = rows[i].of.node;
-        if (parts && rows[i].on == TCALL_ON_ELSE_)
-            parts[2] = rows[i].of.node;
-    }
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
@@ -479,38 +433,18 @@ static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
  * 0: it is the root. */
 static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
 {
-    bool shown = tcall_row_has_(on) == TCALL_HAS_MEMBERS_;
-    size_t size = shown                ? sizeof(tcall_member)
-                  : on == TCALL_ON_IF_ ? sizeof(tcall_node) + 3 * sizeof(void *)
-                                       : sizeof(tcall_node);
-    const tcall_node **parts;
-    tcall_node *node;
-    tcall_row *row;
-    void *made;
+    tcall_member *root;
     if (!c->full)
         tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
     if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
         tcall_sc_top_(c)->count++;
-        return;
-    }
-    made = tcall_sc_take_(c, 1, size);
-    row = on ? tcall_sc_row_add_(c, on, NULL) : &c->spare;
-    if (c->full)
-        return;
-    node = shown ? &((tcall_member *)made)->node : (tcall_node *)made;
-    row->count = 1;
-    row->of.node = tcall_sc_place_(c, mark, node);
-    if (!on)
-        c->out->root = node;
-    if (shown) {
-        ((tcall_member *)made)->name = tcall_sc_mark_(c, mark)->at;
-        row->of.members = (tcall_member *)made;
-    }
-    if (on == TCALL_ON_IF_) {
-        parts = (const tcall_node **)(void *)(node + 1);
-        parts[0] = node;
-        row->count = 3;
-        row->of.nodes = parts;
+    } else if (on) {
+        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
+        tcall_sc_list_ends_(c, on, 1);
+    } else {
+        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
+        if (root)
+            c->out->root = tcall_sc_place_(c, mark, &root->node);
     }
 }
 
@@ -900,7 +834,8 @@ static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
     bool named = tcall_keyword_begins_[row->on] == '{';
     uint16_t i = named ? 0 : tcall_index_of_(name);
     if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count && !tcall_text_same_(row->of.match[i].text, name))
+        while (i < row->count &&
+               !tcall_text_same_(row->of.members[i].name, name))
             i++;
     else if (named)
         i = tcall_member_named_(row, tcall_text_bytes_in_(name));
@@ -966,8 +901,9 @@ static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
     else if (!(node = tcall_sc_target_(c, p)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    row->of.node = node;
-    row->count = 1;
+    if (node) /* it lies in a member */
+        row->of.text = (const char *)node - offsetof(tcall_member, node);
+    row->count = node != NULL;
     c->steps--;
 }
 
@@ -1015,17 +951,14 @@ static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
                                            uint16_t from, uint32_t *frames)
 {
     /* of groups */
-    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 1, 0};
+    static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
     uint16_t i;
     *frames += own[row->on];
     for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        const tcall_node *node = tcall_row_node_(row, i);
-        tcall_sc_spot_ *mark = node ? tcall_sc_mark_of_(c, node) : NULL;
-        if (!mark)
-            continue;
+        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
         if (!mark->span)
             return mark;
-        if (mark->span == TCALL_OPEN_ && !c->out->reason)
+        if (mark->span == TCALL_OPEN_ && !c->faults)
             tcall_sc_circle_(c, from, mark);
         *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
     }
@@ -1038,12 +971,15 @@ static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
     uint16_t i = from;
     for (;;) {
         tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_row *row = ((const tcall_node *)mark->made)->rows;
+        const tcall_node *node = (const tcall_node *)mark->made;
+        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+        const tcall_row *row = node->rows;
         uint32_t frames = 1;
         mark->span = TCALL_OPEN_;
         for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
              row = tcall_row_next_(row))
-            first = tcall_sc_count_row_(c, row, i, &frames);
+            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
+                first = tcall_sc_count_row_(c, row, i, &frames);
         if (first) {
             first->back = i;
             i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
@@ -1063,11 +999,11 @@ static void tcall_sc_measure_(tcall_sc_ *c)
     uint32_t i;
     for (i = 0; i < c->marks; i++)
         tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+    for (i = c->marks; i-- > 0 && !c->faults;) {
         const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
         if (!mark->span)
             tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->out->reason)
+        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
             tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
                              "use fewer");
         if (c->out->width < mark->span)
@@ -1124,7 +1060,7 @@ TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
     tcall_sc_refs_(c);
-    if (c->out->reason || c->steps <= 0)
+    if (c->faults || c->steps <= 0)
         return;
     tcall_sc_measure_(c);
     for (i = 0; i < c->marks; i++) {
@@ -1147,17 +1083,12 @@ static const void *tcall_moved_(const void *from, size_t by)
 /* Moves what a row points to by so many bytes. */
 static void tcall_row_move_(tcall_row *row, size_t by)
 {
-    const tcall_node **nodes = (const tcall_node **)(uintptr_t)row->of.nodes;
-    tcall_match *match = (tcall_match *)(uintptr_t)row->of.match;
-    int has = row->on == TCALL_ON_PATTERN_ ? TCALL_HAS_MATCHES_
-                                           : tcall_row_has_(row->on);
+    bool one = row->on == TCALL_ON_PATTERN_;
+    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
     uint16_t i;
-    for (i = 0; i < row->count; i++)
-        if (has == TCALL_HAS_LIST_)
-            nodes[i] = (const tcall_node *)tcall_moved_(nodes[i], by);
-        else if (has == TCALL_HAS_MATCHES_)
-            match[i].program = tcall_moved_(match[i].program, by);
-    if (has != TCALL_HAS_NONE_)
+    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
+        match[i].program = tcall_moved_(match[i].program, by);
+    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
         row->of.text = (const char *)tcall_moved_(row->of.text, by);
 }
 
@@ -1195,6 +1126,7 @@ static int tcall_sc_read_(tcall_sc_ *c)
     c->steps = TOOLCALL_MAX_STEPS;
     c->embedded = c->at = NULL;
     c->depth = 0;
+    c->faults = 0;
     c->out->reason = c->out->remedy = NULL;
     tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
     eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
@@ -1202,32 +1134,27 @@ static int tcall_sc_read_(tcall_sc_ *c)
     return tcall_syntax_end_(&c->syntax);
 }
 
-/* Reads once; again for the draft that the root names, and again to tell its
- * faults. */
+/* Reads once, and again for the draft that the root names. */
 static int tcall_sc_run_(tcall_sc_ *c)
 {
     int r = tcall_sc_read_(c);
     if (c->again)
         r = tcall_sc_read_(c);
-    for (;;) {
-        if (r < 0)
-            return r;
-        if (!c->full)
-            tcall_sc_finish_(c);
-        if (c->steps <= 0 && !c->out->reason)
-            tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                             "too many steps to compile",
-                             "use fewer $refs that lead to each other");
-        if (!c->out->reason || c->tells || !c->author->tell)
-            return TCALL_OK;
-        c->tells = true;
-        r = tcall_sc_read_(c);
-    }
+    if (r < 0)
+        return r;
+    if (!c->full)
+        tcall_sc_finish_(c);
+    if (c->steps <= 0 && !c->faults)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    return TCALL_OK;
 }
 
-/* Compiles into memory; end: the nodes are moved to its end. */
+/* Compiles into memory; end: the nodes are moved to its end. which: the fault
+ * that refuses it, where there are several. */
 static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             const tcall_author_ *author, bool end)
+                             tcall_draft draft, uint32_t which, bool end)
 {
     const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
     size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
@@ -1235,8 +1162,8 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     int r;
     memset(&c, 0, sizeof c);
     c.out = out;
-    c.author = author;
-    c.draft = (uint8_t)author->draft;
+    c.draft = (uint8_t)draft;
+    c.which = which;
     if (mem && size > pad) {
         c.size =
             (uint32_t)((size - pad < most ? size - pad : most) / word * word);
@@ -1245,7 +1172,7 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
     r = tcall_sc_run_(&c);
     out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
     out->used = c.low + pad;
-    if (out->reason || c.full || r < 0)
+    if (c.faults || c.full || r < 0)
         out->root = NULL; /* nothing is checked against the rest */
     else if (end)
         out->used = size - pad - tcall_sc_move_(&c);
@@ -1255,15 +1182,25 @@ static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
                          : (int)out->used;
 }
 
+/* Each fault is told of the schema compiled anew for it, and the first again:
+ * it stays. There are not more than what the steps do for. */
 static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
                            size_t size, const tcall_author_ *author, bool end)
 {
+    uint32_t which = 0;
     int r = TCALL_E_LIMIT;
     memset(out, 0, sizeof *out);
     out->text = text.ptr;
     out->len = text.len;
     if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author, end);
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
+    while (r == TCALL_E_SCHEMA && author->tell &&
+           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
+        author->tell(author->user, out);
+        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    }
+    if (which)
+        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
     if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
         return r;
     memset(out, 0, sizeof *out);

@@ -1,12 +1,32 @@
 #pragma once
 #include "context.h"
 #include "call.c"
+#include "json.c"
 #include "mask.c"
-#include "wait.c"
 
 /* ==========================================================================
  * >>context
  */
+
+/* When a stage is due: towards the run (GOING), after it, always ... The
+ * states of a call are bits, and each stage has the set of states that it is
+ * due in: that, and the order of the list, is the whole lifecycle. */
+enum {
+    TCALL_GOING_ = 1,    /* towards the run of the tool */
+    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
+    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
+    TCALL_FAILED_ = 8,
+    TCALL_DONE_ = 16,
+    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
+
+    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
+    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
+    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
+    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
+    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
+    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
+};
 
 /* Returns size bytes that the call holds until it is released, or NULL. */
 static void *tcall_take_(tcall_ctx *cx, size_t size)
@@ -40,7 +60,7 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -64,14 +84,14 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected.at) {
+    if (cx->injected) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
         else
             text.len = 0;
     }
-    tcall_tell_call_(cx->call, kind, text);
+    tcall_tell_call_(cx->call, kind, text, 0);
     if (mark)
         tcall_block_release_(&cx->tc->block, mark);
 }
@@ -95,7 +115,7 @@ int tcall_set_result(tcall_ctx *cx, tcall_str title, tcall_str metadata)
         cx->result.title.len = tcall_hide_(cx, cx->result.title);
     }
     if (metadata.len && r == TCALL_OK)
-        r = tcall_scan_whole_(metadata);
+        r = tcall_json_check(metadata);
     if (metadata.len && r == TCALL_OK)
         r = tcall_keep_(cx, metadata, &cx->result.metadata);
     cx->result.metadata.len = tcall_hide_(cx, cx->result.metadata);
@@ -216,25 +236,6 @@ int32_t tcall_time_left(const tcall_ctx *cx)
     return left > 0 ? left : 0;
 }
 
-/* Returns why the tool must not run now or go on, or TCALL_OK. */
-TCALL_SHARED_ int tcall_must_end_(const tcall_ctx *cx)
-{
-    if (cx->stop < 0)
-        return cx->stop;
-    return tcall_time_left(cx) == 0 ? TCALL_E_TIMEOUT : TCALL_OK;
-}
-
-/* Where an attempt to run the tool is. */
-enum {
-    TCALL_RUN_NOT_,      /* none is under way */
-    TCALL_RUN_RETRY_,    /* at ON_RETRY, of all but the first */
-    TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
-    TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
-    TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
-};
-
 /* ---- input and output ---- */
 
 tcall_str tcall_output(const tcall_ctx *cx)
@@ -251,36 +252,6 @@ TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
 {
     *cx->out = *cx->out_start;
     cx->wanted = 0;
-}
-
-/* True once the tool has run well, or for the last time, or something stands in
- * its place: what is written is the output. */
-TCALL_SHARED_ bool tcall_has_run_(const tcall_ctx *cx)
-{
-    return cx->state != TCALL_GOING_ || cx->stage >= TCALL_ON_GIVE_UP ||
-           cx->run_step == TCALL_RUN_DID_;
-}
-
-/* Lets a hook wait after the run: the output lies in the block meanwhile.
- * Returns TCALL_E_AGAIN, or why it may not wait. */
-TCALL_SHARED_ int tcall_output_hold_(tcall_ctx *cx, int r)
-{
-    tcall_str text = tcall_output(cx);
-    int end = tcall_must_end_(cx);
-    if (r != TCALL_E_AGAIN)
-        return TCALL_E_USAGE;
-    if (end < 0)
-        return end;
-    if (cx->output.len < text.len) {
-        if (tcall_keep_(cx, text, &cx->output) < 0)
-            return TCALL_E_MEMORY;
-    } else {
-        if (text.len)
-            memcpy((char *)(uintptr_t)cx->output.ptr, text.ptr, text.len);
-        cx->output.len = text.len;
-    }
-    cx->output_held = true;
-    return r;
 }
 
 /* Adds an entry to the history for what is about to be replaced. */
@@ -311,7 +282,7 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
     error = tcall_hydrate_try_(cx->tc, run);
     if (error < 0)
         return error;
-    cx->injected = run->args;
+    cx->injected = run->args.at;
     cx->hide = tcall_hide_injected_;
     cx->bound = run->cx.bound;
     return TCALL_OK;
@@ -366,15 +337,6 @@ TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
     return TCALL_OK;
 }
 
-/* Writes the output again that lay in the block while a hook waited. Returns
- * TCALL_OK or, where there is less room than before, an error. */
-TCALL_SHARED_ int tcall_output_resume_(tcall_ctx *cx)
-{
-    cx->output_held = false;
-    tcall_write_bytes(cx->out, cx->output.ptr, cx->output.len);
-    return tcall_output_cut_(cx);
-}
-
 /* The old output is kept in the history, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
@@ -396,9 +358,6 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
 }
 
 /* ---- what becomes of the call ---- */
-
-/* Bytes of a tool's reason that are kept. */
-#define TCALL_REASON_ 128
 
 /* An answer at the stage of the cache is a hit, which has stages of its own. */
 int tcall_respond(tcall_ctx *cx, tcall_str text)
@@ -429,56 +388,4 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     if (cx->state != TCALL_FAILED_ && !cx->settled)
         cx->failure.retry_ms = ms;
     return TCALL_E_RATE;
-}
-
-/* Notes what failed, and where. What was noted of the same error stays: it is
- * passed on from the tool to the hooks around it. */
-TCALL_SHARED_ void tcall_note_failure_(tcall_ctx *cx, int error)
-{
-    tcall_failure *failure = &cx->failure;
-    if (error >= 0 || cx->state == TCALL_FAILED_ || failure->error == error)
-        return;
-    failure->error = error;
-    failure->stage = cx->stage;
-    failure->attempt = cx->attempt;
-    failure->ran = cx->result.ran;
-}
-
-/* Makes the call fail; the first failure counts. */
-TCALL_SHARED_ void tcall_fail_(tcall_ctx *cx, int error)
-{
-    tcall_note_failure_(cx, error);
-    if (error < 0)
-        cx->state = TCALL_FAILED_;
-}
-
-/* Copies the tool's words of why it failed, before the output is taken back:
- * to memory that all attempts share. Without it the error's code must do. */
-TCALL_SHARED_ void tcall_keep_reason_(tcall_ctx *cx, tcall_str text)
-{
-    char *words = (char *)tcall_scratch(cx, ".reason", TCALL_REASON_);
-    if (!words || cx->state == TCALL_FAILED_)
-        return;
-    if (text.len > TCALL_REASON_)
-        text.len = tcall_utf8_cut_(text.ptr, TCALL_REASON_);
-    if (text.len)
-        memmove(words, text.ptr, text.len);
-    cx->failure.reason = tcall_slice_(words, text.len);
-    cx->failure.reason.len = tcall_hide_(cx, cx->failure.reason);
-}
-
-/* True for the two errors that ask for tcall_invoke once more. */
-TCALL_SHARED_ bool tcall_waits_(int r)
-{
-    return r == TCALL_E_AGAIN || r == TCALL_E_APPROVAL;
-}
-
-/* Returns how a hook or the tool ended: with an error, whatever it returned,
- * when it required a service that is missing. */
-TCALL_SHARED_ int tcall_outcome_(tcall_ctx *cx, int r)
-{
-    if (cx->service_missing)
-        r = TCALL_E_SERVICE;
-    cx->service_missing = false;
-    return r > 0 ? TCALL_OK : r;
 }

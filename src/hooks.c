@@ -1,15 +1,10 @@
 #pragma once
 #include "hooks.h"
 #include "records.c"
-#include "hash.c"
-#include "invoke.c"
-#include "mask.c"
 
 /* ==========================================================================
  * >>hooks
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 /* ---- rate, limit, time-out ---- */
 
@@ -238,51 +233,12 @@ int tcall_retry_around_(tcall_ctx *cx, void *user)
 
 /* ---- audit ---- */
 
-static void tcall_write_session_(tcall_writer *out,
-                                 const tcall_session *session)
-{
-    tcall_write_pair_(out, "session", session->id);
-    tcall_write_pair_(out, "request", session->request);
-    tcall_write_pair_(out, "agent", session->agent);
-    tcall_write_pair_(out, "user", session->user);
-}
-
-/* The line goes out through a small buffer, so that its length does not
- * matter. */
 int tcall_audit_run_(tcall_ctx *cx, void *user)
 {
     const tcall_audit *audit = (const tcall_audit *)user;
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
     if (!audit->sink)
         return tcall_hook_lacks_(cx, "writes to nobody: set its sink");
-    tcall_masked_begin_(&masked, &out, cx->tc->key, audit->sink, audit->user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session)
-        tcall_write_session_(&out, cx->session);
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_key(&out, "attempts");
-    tcall_write_int(&out, cx->attempt);
-    tcall_write_key(&out, "ran");
-    tcall_write_bool(&out, cx->result.ran);
-    tcall_write_key(&out, "ms");
-    tcall_write_int(&out, (tcall_int)(tcall_now_(cx->tc) - cx->started));
-    tcall_write_key(&out, "approved");
-    tcall_write_bool(&out, call->approved);
-    tcall_write_key(&out, "outcome");
-    tcall_write_string(&out, tcall_error_code(cx->failure.error));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
+    return tcall_write_audit_(cx, audit->sink, audit->user);
 }
 
 /* ---- ledger ---- */
@@ -331,28 +287,10 @@ static tcall_ledger_row *tcall_ledger_add_(tcall_ledger *ledger, uint64_t key)
  * says at once that the tool ran. */
 static int tcall_ledger_use_(tcall_ctx *cx, tcall_ledger_row *row)
 {
-    tcall_call *call = cx->call;
     bool runs_now = cx->run_step >= TCALL_RUN_APPROVAL_;
-    cx->ledger_used = call->approved = row->state != TCALL_REFUSED_;
-    tcall_tell_verdict_(cx, call->approved ? TCALL_VERDICT_ALLOW
-                                           : TCALL_VERDICT_DENY);
+    cx->ledger_used = row->state != TCALL_REFUSED_;
     row->state = runs_now && !tcall_repeatable_(cx) ? TCALL_RAN_ : TCALL_SPENT_;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
-}
-
-/* Asks desc.approve, which is there and may know at once. */
-static int tcall_ledger_ask_(tcall_ctx *cx)
-{
-    const tcall_desc *d = &cx->tc->desc;
-    tcall_call *call = cx->call;
-    tcall_verdict verdict;
-    tcall_tell_verdict_(cx, TCALL_VERDICT_LATER);
-    verdict = d->approve(d->user, call);
-    if (verdict == TCALL_VERDICT_LATER)
-        return TCALL_E_APPROVAL;
-    tcall_tell_verdict_(cx, verdict);
-    call->approved = verdict == TCALL_VERDICT_ALLOW;
-    return call->approved ? TCALL_OK : TCALL_E_DENIED;
+    return tcall_decided_(cx, cx->ledger_used);
 }
 
 /* Lets a call wait for tcall_ledger_decide. */
@@ -395,7 +333,7 @@ int tcall_ledger_consent_(tcall_ctx *cx, void *user)
     if (same && row->state != TCALL_ASKED_)
         return tcall_ledger_use_(cx, row);
     if ((!row || used) && cx->tc->desc.approve) {
-        r = tcall_ledger_ask_(cx);
+        r = tcall_ask_consent_(cx);
         if (r != TCALL_E_APPROVAL)
             return r;
     }
@@ -449,4 +387,123 @@ int tcall_ledger_end_(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
-#endif
+/* ---- loops ---- */
+
+/* A call in the memory of the loop breaker. Calls are compared by their hash,
+ * with that of their turn, so nothing of them has to be kept, and those of
+ * other turns are never met again. */
+typedef struct tcall_looped_ {
+    uint64_t call, tool;
+    bool answered; /* by a result from before */
+} tcall_looped_;
+
+/* Fails the call and tells the model how to get out. */
+static int tcall_loop_(tcall_ctx *cx, const char *reason)
+{
+    tcall_abort(cx, reason, NULL, 0);
+    cx->result.suggestion = "do something else, or ask the user";
+    return TCALL_E_LOOP;
+}
+
+/* True when the call would be the third of its kind in a row, or the third in
+ * turns with one other: a b a b a. */
+static bool tcall_loops_again_(const uint64_t *recent, uint64_t call)
+{
+    return recent[1] == call &&
+           (recent[0] == call || (recent[3] == call && recent[0] == recent[2]));
+}
+
+static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
+{
+    uint16_t i;
+    for (i = 0; i < loops->count; i++)
+        if (loops->done[i].call == call)
+            return true;
+    return false;
+}
+
+/* Answers or stops a call that repeats others. */
+int tcall_loops_begin_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_call *call = cx->call;
+    uint64_t turn = tcall_hash_turn_(cx->tc, call);
+    tcall_looped_ *here;
+    if (call->loops && call->loops != loops)
+        return TCALL_OK; /* the agent's own is at work */
+    here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+        return TCALL_E_MEMORY;
+    here->call += turn;
+    here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
+    if (here->tool == loops->refused && loops->refusals >= 2 &&
+        (loops->denied || call->error < 0))
+        return tcall_loop_(cx, "refused again and again");
+    if (call->tool && call->tool->allow_repeat)
+        return TCALL_OK;
+    if (tcall_loops_again_(loops->recent, here->call))
+        return tcall_loop_(cx, "the same calls come again and again");
+    memmove(loops->recent + 1, loops->recent,
+            sizeof loops->recent - sizeof *loops->recent);
+    loops->recent[0] = here->call;
+    here->answered = tcall_loops_did_(loops, here->call);
+    return here->answered
+               ? tcall_respond(cx,
+                               tcall_str_of("Made before in this turn, and "
+                                            "nothing has changed since: use "
+                                            "that result."))
+               : TCALL_OK;
+}
+
+/* Counts how often in a row the tool was refused. */
+static void tcall_loops_count_(const tcall_ctx *cx, tcall_loops *loops,
+                               uint64_t tool)
+{
+    bool denied = cx->failure.error == TCALL_E_DENIED,
+         same = loops->refused == tool;
+    if (cx->failure.error == TCALL_E_LOOP)
+        return;
+    if (denied || cx->call->error < 0) {
+        loops->refusals = same ? (uint8_t)(loops->refusals + 1) : 1;
+        loops->refused = tool;
+        loops->denied = denied;
+    } else if (same) {
+        loops->refusals = 0;
+    }
+}
+
+/* Notes what came of a call, and forgets results that it may have changed. */
+int tcall_loops_end_(tcall_ctx *cx, void *user)
+{
+    tcall_loops *loops = (tcall_loops *)user;
+    const tcall_tool *tool = cx->call->tool;
+    const tcall_looped_ *here =
+        (const tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
+    uint16_t i, kept = 0;
+    bool ran = cx->tool_did && !tcall_repeatable_(cx);
+    if (cx->call->loops && cx->call->loops != loops)
+        return TCALL_OK;
+    for (i = 0; i < loops->count; i++)
+        if (!tcall_changes_(cx, loops->done[i].thing))
+            loops->done[kept++] = loops->done[i];
+    loops->count = kept;
+    if (!here || !here->tool)
+        return TCALL_OK;
+    tcall_loops_count_(cx, loops, here->tool);
+    if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
+        tool->allow_repeat)
+        return TCALL_OK;
+    if (kept == TOOLCALL_LOOP_CALLS)
+        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
+    loops->done[kept].call = here->call;
+    loops->done[kept].thing = cx->thing;
+    loops->count = (uint16_t)(kept + 1);
+    return TCALL_OK;
+}
+
+/* Breaks the loops of an agent's calls. */
+TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
+{
+    tcall_loops *loops = cx->call->loops;
+    return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
+}

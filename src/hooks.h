@@ -1,7 +1,5 @@
 #pragma once
-#include "hash.h"
-#include "invoke.h"
-#include "loops.h"
+#include "records.h"
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -16,8 +14,6 @@
  *     static const tcall_hook hooks[] = {
  *         TCALL_RATE(&rate), TCALL_RETRY(&retry), TCALL_TIMEOUT(5000)};
  */
-
-#ifndef TOOLCALL_NO_HOOKS
 
 #define TCALL_HOOK_(name, stage, priority, run, user) \
     {                                                 \
@@ -136,11 +132,33 @@ TCALL_API int tcall_ledger_end_(tcall_ctx *cx, void *ledger);
 TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
                                   uint64_t what, tcall_verdict verdict);
 
-/* Breaks loops, see >>loops, of calls that no agent makes: in an agent's, which
- * has its own, it does nothing. */
+/* Calls that repeat others are answered, not run. A call that was made before
+ * with success, or whose tool does more than read and has run, whatever failed
+ * after it, is answered without running where nothing that ran since can have
+ * changed its result (tcall_concerns), unless the tool has allow_repeat. The
+ * same call three times in a row, two calls in turns, or a third call in a row
+ * of a tool that was refused or denied twice, fail with TCALL_E_LOOP, and
+ * nobody is asked for them. An agent breaks loops within a turn so, unless
+ * desc.allow_repeat is set, whatever hooks there are: in its calls this one
+ * does nothing. */
+#ifndef TOOLCALL_LOOP_CALLS
+#define TOOLCALL_LOOP_CALLS 32 /* so many calls that went well are known */
+#endif
+typedef struct tcall_loops {
+    /* private */
+    struct {
+        uint64_t call;
+        uint32_t thing;
+    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
+    uint64_t recent[4];          /* whatever came of them, latest first */
+    uint64_t refused;            /* tool of the calls that were refused last */
+    uint16_t count;              /* of done */
+    uint8_t refusals;
+    bool denied; /* whatever the arguments are */
+} tcall_loops;
+TCALL_API int tcall_loops_begin_(tcall_ctx *cx, void *loops);
+TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
 #define TCALL_LOOPS(loops)                                  \
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-#endif

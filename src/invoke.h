@@ -1,13 +1,19 @@
 #pragma once
-#include "stages.h"
+#include "context.h"
 
 /* ==========================================================================
  * >>invoke: from a checked call to a result
  *
- * One walk through TCALL_STAGES, with the hooks of the registry and of the
- * tool at each. It takes a call that tcall_hydrate has seen, good or bad, and
- * always yields a result that the model can read.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
 
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
@@ -39,3 +45,18 @@ TCALL_API void tcall_cancel(tcall_call *call, int error);
  * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
  * asked as well. */
 TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif

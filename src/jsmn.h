@@ -4,18 +4,10 @@
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens
  *
- * For whoever wants the tokens of jsmn. With TOOLCALL_JSMN jsmn.h is included
- * first, or found by the compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are
- * defined, for jsmn.h too.
+ * For whoever wants the tokens of jsmn, in programs with TOOLCALL_JSMN.
  */
 
 #ifdef TOOLCALL_JSMN
-#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
-#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
-#endif
-#ifndef JSMN_H
-#include <jsmn.h>
-#endif
 
 /* Makes jsmn's tokens of a value, of which no string was decoded yet: the
  * offsets in them count from value.at. Returns how many there are;

@@ -63,7 +63,7 @@ static const char *tcall_json_twice_(const char *object)
             if (!room && !rest)
                 rest = key;
             if (tcall_json_seen_(seen, hash, room > 0)) {
-                if (tcall_text_find_(object, key) != key)
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
                 room--;
@@ -81,9 +81,11 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
         bool scalar = tcall_text_scalar_(at, at + 1) == at;
         next = scalar ? tcall_text_skip_(at) : at + 1;
         *where = at;
-        if (scalar && tcall_text_type_(at) == TCALL_NUMBER &&
-            !tcall_num_in_range_(tcall_text_verbatim_(at)))
-            return TCALL_E_RANGE;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
         twice = *at == '{' ? tcall_json_twice_(at) : NULL;
         if (twice) {
             *where = twice + 1;
@@ -110,15 +112,22 @@ static void tcall_json_compact_(char *text, const char *end)
 }
 
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
- * or its end. */
-static const char *tcall_json_recognise_(tcall_syntax_ *s, const char *text,
-                                         const char *end)
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
 {
     tcall_syntax_begin_(s, &tcall_syntax_nobody_);
     while (text < end && !s->error)
         text += tcall_syntax_feed_(s, text, (size_t)(end - text));
     tcall_syntax_end_(s);
     return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
 }
 
 int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)

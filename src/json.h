@@ -18,6 +18,9 @@ typedef struct tcall_json {
     const char *key; /* of a member: where its name begins, else NULL */
 } tcall_json;
 
+/* Returns TCALL_OK where text is one JSON value (RFC 8259), else what is wrong
+ * with it. It takes any names and numbers. */
+TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
  * bytes and loses its white space; it must live as long as the value. Returns
  * TCALL_OK, or what is wrong with the text and, where at is not NULL, the

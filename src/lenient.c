@@ -23,8 +23,6 @@ const char *tcall_fix_name(int i)
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-#ifndef TOOLCALL_NO_LENIENT
-
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
     tcall_syntax_ string; /* of a string in which the object stands */
@@ -543,7 +541,7 @@ static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 
 /* Whether an error is one of grammar, which may be a slip that has one
  * meaning. */
-static bool tcall_lenient_is_slip_(int error)
+static bool tcall_is_slip_(int error)
 {
     return error < TCALL_E_TRUNCATED && error >= TCALL_E_BRACKETS &&
            error != TCALL_E_NUL && error != TCALL_E_UTF8 &&
@@ -557,7 +555,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_syntax_ *s = text->state;
     int error = s->error;
     const char *end = text->at;
-    if (!tcall_lenient_is_slip_(error)) {
+    if (!tcall_is_slip_(error)) {
         tcall_lenient_fail_(text, error, text->at);
         return;
     }
@@ -689,7 +687,7 @@ static void tcall_lenient_inside_(tcall_lenient_ *text)
         tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
         return;
     }
-    if (s->error && !tcall_lenient_is_slip_(s->error))
+    if (s->error && !tcall_is_slip_(s->error))
         error = s->error;
     else if (whole && !s->error && s->depth)
         error = TCALL_E_TRUNCATED;
@@ -727,6 +725,12 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     tcall_lenient_ text;
     bool used;
     int r;
+    *fixes = 0;
+#ifdef TOOLCALL_JSMN /* what is wrong with other text is said as without it */
+    r = tcall_machine_read_(machine, desc, bytes);
+    if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
+        return r;
+#endif
     memset(&text, 0, sizeof text);
     tcall_machine_init(machine, desc);
     tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
@@ -743,17 +747,3 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
     machine->at = (size_t)(text.at - text.start);
     return machine->error = r;
 }
-
-#else
-
-int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
-                         tcall_str bytes, bool strict, uint32_t *fixes)
-{
-    (void)strict;
-    *fixes = 0;
-    tcall_machine_init(machine, desc);
-    tcall_machine_feed(machine, bytes.ptr, bytes.len);
-    return tcall_machine_end(machine);
-}
-
-#endif /* TOOLCALL_NO_LENIENT */

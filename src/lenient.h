@@ -7,8 +7,7 @@
  * A text is read strictly, up to what is no JSON: what has only one meaning is
  * rewritten on its way into the machine. Tolerance is lexical, never
  * structural: nothing is closed, added or left out, and a text that ends too
- * early is TCALL_E_TRUNCATED. With TOOLCALL_NO_LENIENT only strict JSON is
- * accepted.
+ * early is TCALL_E_TRUNCATED.
  */
 
 /* What is rewritten. X(name, text): */

@@ -41,9 +41,9 @@ enum {
 struct tcall_frame_ {
     uint8_t role, flags;
     uint16_t parent; /* the frame that is told */
+    uint32_t came;   /* members, by their index, the first 32 */
     const tcall_node *node;
     const tcall_row *by; /* the row that brought it; of a group: its own */
-    uint32_t came;       /* members, by their index, the first 32 */
     uint16_t branch;     /* the frame that began its branch; 0: none */
     uint16_t count;      /* the member at hand; of a group: verdicts */
     uint32_t met;        /* required members that came */
@@ -54,6 +54,7 @@ struct tcall_frame_ {
 typedef struct tcall_place_ {
     uint8_t role, flags;
     uint16_t member; /* of an object: the one at hand */
+    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
     const tcall_shape *shape;
     const tcall_object *object; /* of an object */
     char *base;                 /* where the value is kept, or NULL */
@@ -202,11 +203,13 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
 static tcall_slot_ *tcall_machine_slot_(tcall_machine *m)
 {
     tcall_slot_ *slot = &m->slot[m->frames]; /* one more is always there */
+    size_t gap = (size_t)((char *)m->open - (char *)(slot + 1));
     if ((char *)(slot + 2) > (char *)(m->open - 1) ||
         m->frames == TCALL_NO_FRAME_ - 1)
         tcall_machine_stop_(m, TCALL_E_MEMORY);
     else
         m->frames++;
+    m->gap = m->gap < gap ? m->gap : gap;
     return slot;
 }
 
@@ -276,7 +279,8 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
     fault.shape = place->shape;
-    fault.object = place->object;
+    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
+        fault.shape = place->object;
     tcall_machine_note_(m, &fault);
 }
 
@@ -289,6 +293,7 @@ static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
     place->flags = TCALL_FRAME_PLACE_;
     place->member = TCALL_NO_MEMBER_;
     place->shape = shape;
+    place->next = 0;
     place->base = base;
     place->object = object;
     if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
@@ -318,25 +323,26 @@ static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
     }
 }
 
-/* Gives the item of a list that begins. The first one too many is noted. */
-static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
-                               tcall_target *target)
+/* Returns the shape of the item of a list that begins, and where it is kept, or
+ * NULL. The first one too many is noted. */
+static const tcall_shape *
+tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
 {
     const tcall_shape *list = place->shape;
     uint32_t index = m->open->count - 1;
     uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index < high) {
-        target->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-        if (place->base)
-            target->out = place->base + TCALL_FETCH_8_(&list->digits) +
-                          (size_t)index * TCALL_FETCH_16_(&list->size);
-    } else if (index == high) {
+    if (index == high)
         tcall_shapes_fault_(m, place,
                             TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
                                 ? TCALL_MISFIT_ROOM
                                 : TCALL_MISFIT_MAX_ITEMS,
                             m->open->at, 0);
-    }
+    if (index >= high)
+        return NULL;
+    if (*out)
+        *out += TCALL_FETCH_8_(&list->digits) +
+                (size_t)index * TCALL_FETCH_16_(&list->size);
+    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
@@ -344,18 +350,25 @@ static void tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place,
 static void tcall_shapes_enter_(tcall_machine *m)
 {
     const tcall_place_ *place = &m->slot[m->open->first].place;
+    const tcall_shape *shape = NULL;
+    char *out = place->base;
     tcall_target target;
-    memset(&target, 0, sizeof target);
     if (place->flags & TCALL_FRAME_DEAD_)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_) {
-        target.shape =
-            place->member +
-            TCALL_FETCH_POINTER_(const tcall_shape *, &place->object->members);
-        target.out = place->base;
-    } else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST) {
-        tcall_shapes_item_(m, place, &target);
+    if (place->object && place->member != TCALL_NO_MEMBER_)
+        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
+                                                     &place->object->members);
+    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
+        shape = tcall_shapes_item_(m, place, &out);
+    if (!shape)
+        return;
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+        return;
     }
+    memset(&target, 0, sizeof target);
+    target.shape = shape;
+    target.out = out;
     tcall_machine_target_(m, &target);
 }
 
@@ -373,20 +386,25 @@ static void tcall_shapes_opens_(tcall_machine *m)
     }
 }
 
-/* Looks for the name or word at hand in a list of so many. Returns its index,
- * or -1. */
-static int tcall_shapes_word_(const tcall_machine *m, const char *list,
-                              uint8_t count)
+/* The content of the string at hand. */
+static tcall_str tcall_machine_inner_(const tcall_machine *m)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
+}
+
+/* Looks for the name or word at hand: mostly nothing in it is escaped. */
+static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
+{
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
-    tcall_words_ words;
-    tcall_words_begin_(&words, list, count);
-    while (at < end) {
-        char bytes[4];
-        tcall_words_take_(&words, bytes, tcall_text_char_(&at, bytes));
-    }
-    return tcall_words_end_(&words) ? words.index : -1;
+    if (m->length == inner.len)
+        tcall_words_take_(words, inner.ptr, inner.len);
+    else
+        while (at < end) {
+            char bytes[4];
+            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
+        }
+    return tcall_words_end_(words);
 }
 
 /* Looks for a name among the members, from behind the one that came last.
@@ -395,20 +413,29 @@ static bool tcall_shapes_name_(tcall_machine *m)
 {
     tcall_place_ *place = &m->slot[m->open->first].place;
     const tcall_object *object = place->object;
-    int member;
+    uint16_t next = (uint16_t)(place->member + 1);
+    tcall_words_ words;
+    size_t last;
     place->member = TCALL_NO_MEMBER_;
     if (!object)
         return false;
-    member = tcall_shapes_word_(
-        m, TCALL_FETCH_POINTER_(const char *, &object->names),
-        TCALL_FETCH_8_(&object->count));
-    if (member < 0) {
+    tcall_words_begin_(&words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (place->next && next < words.count) {
+        words.word += place->next;
+        words.index = (uint8_t)next;
+    }
+    place->next = 0;
+    if (!tcall_shapes_word_(m, &words)) {
         if (!TCALL_FETCH_8_(&object->open))
             tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
         return false;
     }
-    if (tcall_store_member_(object, place->base, (uint8_t)member))
-        place->member = (uint16_t)member;
+    last = (size_t)(words.word - words.list) + words.len;
+    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
+    if (tcall_store_member_(object, place->base, words.index))
+        place->member = words.index;
     else
         tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
     return true;
@@ -417,7 +444,7 @@ static bool tcall_shapes_name_(tcall_machine *m)
 /* Decodes the string at hand into its place. */
 static void tcall_shapes_copy_(const tcall_machine *m, char *to)
 {
-    tcall_str inner = tcall_text_inner_(m->text + m->token);
+    tcall_str inner = tcall_machine_inner_(m);
     const char *at = inner.ptr, *end = at + inner.len;
     if (m->length == inner.len) { /* nothing in it is escaped */
         memcpy(to, at, inner.len);
@@ -448,12 +475,14 @@ static uint8_t tcall_shapes_choice_(const tcall_machine *m,
                                     const tcall_place_ *place)
 {
     const tcall_shape *shape = place->shape;
-    int index =
-        tcall_shapes_word_(m, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    tcall_words_ words;
+    bool is;
+    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
+                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+    is = tcall_shapes_word_(m, &words);
     if (place->base)
-        *place->base = (char)(index < 0 ? 255 : index);
-    return index < 0 && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
+        *place->base = (char)(is ? words.index : 255);
+    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
                ? TCALL_MISFIT_ENUM
                : TCALL_FITS;
 }
@@ -722,7 +751,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->length = m->followed = 0;
-    tcall_machine_put_char_(m, '"');
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -730,18 +758,24 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_machine *m = (tcall_machine *)(void *)s;
-    if (!m->named)
+    bool first = !m->named;
+    if (first)
         tcall_machine_name_begins_(m);
-    if (len)
-        tcall_machine_put_decoded_(m, name, len);
+    if (first && last && name == s->from + 1) { /* mostly it has its quotes */
+        tcall_machine_put_(m, name - 1, len + 2);
+    } else {
+        if (first)
+            tcall_machine_put_char_(m, '"');
+        if (len)
+            tcall_machine_put_decoded_(m, name, len);
+        if (last)
+            tcall_machine_put_char_(m, '"');
+    }
     m->length += len;
     if (s->wide)
         m->followed += tcall_machine_followed_(name, len);
-    if (last) {
-        tcall_machine_put_char_(m, '"');
-        if (tcall_machine_going_(m))
-            tcall_machine_name_ends_(m);
-    }
+    if (last && tcall_machine_going_(m))
+        tcall_machine_name_ends_(m);
     return true;
 }
 
@@ -776,7 +810,6 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     }
     if (m->brings)
         m->is.target.rows->expand(m);
-    tcall_machine_took_(m, 0);
 }
 
 /* An object or array opens: a level for it, from the end of the arena down. */
@@ -867,8 +900,7 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
         return m->more ? TCALL_SHAPE_NUMBER
                        : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     num = tcall_machine_num_(m);
-    if (m->is.for_c && !tcall_num_in_range_(
-                           tcall_slice_(m->text + m->token, m->len - m->token)))
+    if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
                                      : TCALL_SHAPE_NUMBER;
@@ -975,7 +1007,7 @@ static bool tcall_machine_is_json_(const char *at, const char *end)
 static uint8_t tcall_machine_number_meant_(const char *at, size_t len)
 {
     tcall_num_ num = tcall_num_read_(tcall_slice_(at, len));
-    if (!tcall_num_in_range_(tcall_slice_(at, len)))
+    if (!tcall_num_in_range_(&num))
         return 0;
     if (!tcall_num_integral_(&num) || memchr(at, 'e', len) ||
         memchr(at, 'E', len))
@@ -1120,11 +1152,55 @@ int tcall_machine_end(tcall_machine *machine)
     return machine->error;
 }
 
+#ifdef TOOLCALL_JSMN
+
+/* Reads a whole text by jsmn's tokens, which lie at the beginning of the arena.
+ * Returns whether that went well; else it has to be read from the beginning.
+ */
+static bool tcall_machine_tokens_(tcall_machine *machine, tcall_str text)
+{
+    jsmntok_t *tok = (jsmntok_t *)machine->is.arena;
+    size_t size = machine->is.arena_size / sizeof *tok;
+    jsmn_parser parser;
+    int count;
+    if (machine->error || text.len > INT_MAX)
+        return false;
+    jsmn_init(&parser);
+    count = jsmn_parse(&parser, text.ptr, text.len, tok,
+                       (unsigned)(size < INT_MAX ? size : INT_MAX));
+    size = sizeof(void *);
+    size = ((size_t)count * sizeof *tok + size - 1) / size * size;
+    if (count <= 0 || machine->gap < size + TCALL_MACHINE_SPARE_)
+        return false;
+    machine->gap -= size;
+    machine->slot = (tcall_slot_ *)(void *)((char *)tok + size);
+    machine->at = text.len;
+    return tcall_syntax_tokens_(&machine->syntax, text, tok, count);
+}
+
+#endif
+
+/* Reads a whole text with a new machine: where the arena has room for jsmn's
+ * tokens, and they are right, by these. Returns what tcall_machine_end does. */
+TCALL_SHARED_ int tcall_machine_read_(tcall_machine *machine,
+                                      const tcall_machine_desc *desc,
+                                      tcall_str text)
+{
+    tcall_machine_init(machine, desc);
+#ifdef TOOLCALL_JSMN
+    if (tcall_machine_tokens_(machine, text))
+        return tcall_machine_end(machine);
+    tcall_machine_init(machine, desc);
+#endif
+    tcall_machine_feed(machine, text.ptr, text.len);
+    return tcall_machine_end(machine);
+}
+
 int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 {
     size_t words = desc->arena_size / sizeof(void *);
-    memset(machine, 0, sizeof *machine);
-    tcall_syntax_begin_(&machine->syntax, &tcall_machine_user_);
+    memset(machine, 0, offsetof(tcall_machine, is));
+    machine->syntax.user = &tcall_machine_user_;
     machine->is = *desc;
     machine->text = desc->text;
     machine->slot = (tcall_slot_ *)desc->arena;

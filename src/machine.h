@@ -73,7 +73,7 @@ typedef struct tcall_machine_desc {
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
- * which the way to it can be walked out. 24 bytes on 32 bits. */
+ * which the way to it can be walked out. 20 bytes on 32 bits. */
 typedef struct tcall_fault {
     uint8_t role;    /* private */
     uint8_t keyword; /* TCALL_ON_... */
@@ -84,8 +84,8 @@ typedef struct tcall_fault {
     const tcall_node *node; /* that it misses, or NULL: it misses shape */
     const tcall_row *row;   /* of node; NULL: its types; one that brought a node
                              * that is false: the row of the parent */
-    const tcall_shape *shape;   /* that it misses, or NULL */
-    const tcall_object *object; /* OTHERS, REQUIRED and DUPLICATE of a shape */
+    const void *shape;      /* that it misses: its tcall_shape; OTHERS, REQUIRED
+                             * and DUPLICATE: its tcall_object; or NULL */
 } tcall_fault;
 
 /* What happened to a value that was coerced. */
@@ -118,12 +118,9 @@ struct tcall_machine {
     size_t at;  /* bytes accepted so far; after an error, where */
     char *text; /* the checked text, or NULL */
     size_t len; /* of it so far */
-    uint8_t fault_count, coercion_count;     /* 255: or more */
-    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
-    tcall_coercion coercions[TCALL_COERCIONS_];
+    uint8_t fault_count, coercion_count; /* 255: or more */
 
     /* private */
-    tcall_machine_desc is;
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, more, failed, nul;
     uint16_t first, frames;    /* the run of the value; slots in use */
@@ -135,6 +132,11 @@ struct tcall_machine {
     tcall_slot_ *slot;      /* the arena: frames from here, */
     tcall_open_ *open;      /* open containers from its end: the innermost */
     const tcall_node *sole; /* that is for the member at hand, or NULL */
+    tcall_machine_desc is;
+
+    /* public again */
+    tcall_fault faults[TOOLCALL_MAX_FAULTS]; /* the first ones */
+    tcall_coercion coercions[TCALL_COERCIONS_];
 };
 
 /* Prepares to read one JSON value. A descriptor that cannot work is

@@ -26,14 +26,15 @@
  *
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
- *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE});
+ *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
+ *         .lenient = &tcall_lenient});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
  *     tcall_agent_run(&agent, tcall_str_of("turn the light on"));
  *
- * Each layer can be used alone. From the bottom: tcall_scan recognises JSON in
- * pieces, tcall_json_parse turns it into values, tcall_writer writes it,
+ * Each layer can be used alone. From the bottom: tcall_json_check recognises
+ * JSON, tcall_json_parse turns it into values, tcall_writer writes it,
  * tcall_schema_check checks values against a JSON Schema, tcall_hydrate turns
  * what a model sent into a call that may run, tcall_invoke runs it,
  * tcall_reader reads a provider's answer as it arrives, and tcall_agent is the
@@ -52,19 +53,12 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
  *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
- *     NO_HOOKS       hooks around the stages of a call
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_PICK        ranking tools by the request
- *     NO_SYNONYMS    English words that mean the same, for ranking
- *     NO_STRICT      schemas in the form that strict modes demand
  *     NO_RETRY       trying a failed request again
- *     NO_STREAM      answers that come in pieces
- *     NO_REASONING   reasoning that goes back to its provider
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:

@@ -170,21 +170,3 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_end(&mask);
     return (size_t)(to - text);
 }
-
-TCALL_SHARED_ void tcall_masked_begin_(tcall_masked_ *masked,
-                                       tcall_writer *writer, const char *secret,
-                                       tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-TCALL_SHARED_ int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}

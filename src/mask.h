@@ -50,10 +50,3 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 /* Passes on what waits: the text is over, or somebody reads it now. Returns
  * TCALL_OK or the sink's error. */
 TCALL_API int tcall_mask_end(tcall_mask *mask);
-
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;

@@ -1,8 +1,8 @@
 #pragma once
 #include "mcp.h"
-#include "shape_text.c"
+#include "say.c"
 #include "read.c"
-#include "context.c"
+#include "invoke.c"
 
 /* ==========================================================================
  * >>mcp
@@ -31,7 +31,7 @@ enum {
     TCALL_MCP_CURSOR_,
     TCALL_MCP_META_
 };
-enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_ };
+enum { TCALL_MCP_MODERN_, TCALL_MCP_ABLE_, TCALL_MCP_TOKEN_ };
 #define TCALL_MCP_LATEST_TEXT_ "2025-11-25"
 #define TCALL_MCP_MODERN_TEXT_ "2026-07-28"
 
@@ -83,19 +83,23 @@ static const char tcall_mcp_versions_[] TCALL_FLASH_ =
 static const char tcall_mcp_modern_version_[] TCALL_FLASH_ =
     TCALL_MCP_MODERN_TEXT_;
 static const tcall_mcp_message_ tcall_mcp_initial_ TCALL_FLASH_ = {
-    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, ""}}};
+    {0}, {0}, 0, "", {{0}, {0}, 255, "", {{0}, {0}, "", ""}}};
 
 /* clang-format off */
 static const char tcall_mcp_meta_names_[] TCALL_FLASH_ =
     "io.modelcontextprotocol/protocolVersion\0"
-    "io.modelcontextprotocol/clientCapabilities\0";
+    "io.modelcontextprotocol/clientCapabilities\0"
+    "progressToken\0";
 static const tcall_shape tcall_mcp_meta_members_[] TCALL_FLASH_ = {
     {TCALL_SHAPE_STRING, TCALL_KIND_TEXT, 0, 0, 16,
      offsetof(tcall_mcp_meta_, version), 0, 15, NULL},
-    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL}};
+    {TCALL_SHAPE_OBJECT, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL},
+    {TCALL_SHAPE_STRING | TCALL_SHAPE_INTEGER | TCALL_SHAPE_NUMBER,
+     TOOLCALL_MCP_TOKEN ? TCALL_KIND_JSON : TCALL_KIND_ANY, 0, 0, TOOLCALL_MCP_TOKEN + 1,
+     TOOLCALL_MCP_TOKEN ? offsetof(tcall_mcp_meta_, token) : TCALL_NOWHERE, 0, TOOLCALL_MCP_TOKEN, NULL}};
 static const tcall_object tcall_mcp_meta_shape_ TCALL_FLASH_ = {
     tcall_mcp_meta_names_, tcall_mcp_none_, tcall_mcp_meta_members_,
-    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 2, true};
+    &tcall_mcp_initial_.params.meta, sizeof(tcall_mcp_meta_), 3, true};
 
 static const char tcall_mcp_params_names_[] TCALL_FLASH_ =
     "protocolVersion\0name\0arguments\0cursor\0_meta\0";
@@ -189,7 +193,7 @@ static void tcall_mcp_hole_(tcall_decoder *decoder, const tcall_shape **shape,
                                                    TOOLCALL_MCP_STASH,
                                                    NULL};
     tcall_mcp *mcp = (tcall_mcp *)decoder->user;
-    if (mcp->desc.call || !mcp->message.params.name[0]) {
+    if (mcp->way || !mcp->message.params.name[0]) {
         *shape = &stash;
         *out = mcp->at_work.reading.stash;
         return;
@@ -301,13 +305,13 @@ static void tcall_mcp_schema_(tcall_mcp *mcp)
     const tcall_tool *tool = mcp->tool;
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *text =
-        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema);
+        TCALL_FETCH_POINTER_(const char *, &tool->provider_schema.text);
     if (shape) {
         tcall_write_shape(&mcp->out, shape);
         return;
     }
     if (!text)
-        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters);
+        text = TCALL_FETCH_POINTER_(const char *, &tool->parameters.text);
     if (!text)
         text = TCALL_FLASH_TEXT_("{\"type\":\"object\"}");
     for (; TCALL_BYTE_(text); text++)
@@ -332,7 +336,8 @@ static void tcall_mcp_list_(tcall_mcp *mcp)
     uint16_t i;
     for (i = 0; i < mcp->desc.tool_count; i++) {
         mcp->tool = mcp->desc.tools + i;
-        if (!tcall_mcp_allowed_(mcp, mcp->tool))
+        if (mcp->way ? !mcp->way->offers(mcp, mcp->tool)
+                     : !tcall_mcp_allowed_(mcp, mcp->tool))
             continue;
         if (!first)
             tcall_write_char_(&mcp->out, ',');
@@ -426,10 +431,22 @@ static int tcall_mcp_run_(tcall_mcp *mcp, const tcall_tool *tool)
     return cx->service_missing ? TCALL_E_SERVICE : error;
 }
 
+/* A call that a registry makes, or has made. */
+typedef struct tcall_mcp_made_ {
+    tcall_mcp *mcp;
+    uint16_t told; /* of its progress */
+    int error;
+    tcall_str text;
+} tcall_mcp_made_;
+
 /* Makes the call; what is written is the text of the result. */
 static int tcall_mcp_make_(tcall_mcp *mcp)
 {
     bool late = mcp->at_work.reading.stash[0] != '\0';
+    if (mcp->made) {
+        tcall_write_bytes(&mcp->out, mcp->made->text.ptr, mcp->made->text.len);
+        return mcp->made->error;
+    }
     if (!tcall_mcp_allowed_(mcp, mcp->tool)) {
         TCALL_SAY(&mcp->out,
                   "permission was denied: this tool is not allowed here");
@@ -440,10 +457,6 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
         late = true;
     }
     late = late && !mcp->at_work.reading.decoder.error;
-    if (mcp->desc.call && !mcp->at_work.reading.decoder.error)
-        return mcp->desc.call(mcp->desc.user, mcp->tool,
-                              tcall_str_of(mcp->at_work.reading.stash),
-                              &mcp->out);
     if (late)
         tcall_mcp_read_late_(mcp);
     if (mcp->at_work.reading.decoder.error)
@@ -455,7 +468,7 @@ static int tcall_mcp_make_(tcall_mcp *mcp)
 static void tcall_mcp_failed_(tcall_mcp *mcp)
 {
     const tcall_failure *failure = &mcp->at_work.cx.failure;
-    if (!mcp->desc.call && failure->reason.len)
+    if (!mcp->made && failure->reason.len)
         tcall_write_bytes(&mcp->out, failure->reason.ptr, failure->reason.len);
     else
         TCALL_SAY(&mcp->out, "the tool failed");
@@ -574,6 +587,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
     uint8_t method = mcp->message.method;
     const char *fault;
     bool modern = tcall_mcp_modern_(mcp);
+    if (mcp->way)
+        mcp->way->begin(mcp);
     tcall_mcp_find_(mcp);
     if (method == TCALL_MCP_OTHER_ || (modern && method <= TCALL_MCP_PING_)) {
         tcall_mcp_refuse_(mcp, -32601,
@@ -587,6 +602,8 @@ static void tcall_mcp_request_(tcall_mcp *mcp)
                           TCALL_FLASH_TEXT_("unsupported protocol version"));
     } else if ((fault = tcall_mcp_fault_(mcp)) != NULL) {
         tcall_mcp_refuse_(mcp, -32602, fault);
+    } else if (mcp->way && method == TCALL_MCP_CALL_ && !decoder->error) {
+        mcp->way->call(mcp);
     } else {
         tcall_mcp_result_(mcp);
     }
@@ -651,28 +668,113 @@ void tcall_mcp_poison(tcall_mcp *mcp)
 }
 
 /* Returns what is wrong with a row, or TCALL_OK. */
-static int tcall_mcp_check_(const tcall_mcp_desc *desc, const tcall_tool *tool)
+static int tcall_mcp_check_(const tcall_mcp *mcp, const tcall_tool *tool)
 {
     const tcall_object *shape = tcall_mcp_shape_of_(tool);
     const char *name = TCALL_FETCH_POINTER_(const char *, &tool->name);
     size_t len = 0;
     while (len <= TOOLCALL_MCP_NAME && TCALL_BYTE_(name + len))
         len++;
-    if (len > TOOLCALL_MCP_NAME || (!shape && !desc->call))
+    if (len > TOOLCALL_MCP_NAME || (!shape && !mcp->way))
         return TCALL_E_TOOL;
-    if (!desc->call && TCALL_FETCH_16_(&shape->size) > desc->room_size)
+    if (!mcp->way && TCALL_FETCH_16_(&shape->size) > mcp->desc.room_size)
         return TCALL_E_MEMORY;
     return TCALL_OK;
 }
 
+/* Prepares a server for the first line. */
+static int tcall_mcp_start_(tcall_mcp *mcp)
+{
+    int error = mcp->desc.sink && mcp->desc.name ? TCALL_OK : TCALL_E_USAGE;
+    uint16_t i;
+    tcall_mcp_next_(mcp);
+    for (i = 0; i < mcp->desc.tool_count && !error; i++)
+        error = tcall_mcp_check_(mcp, mcp->desc.tools + i);
+    return error;
+}
+
 int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc)
 {
-    int error = desc->sink && desc->name ? TCALL_OK : TCALL_E_USAGE;
-    uint16_t i;
     memset(mcp, 0, sizeof *mcp);
     mcp->desc = *desc;
-    tcall_mcp_next_(mcp);
-    for (i = 0; i < desc->tool_count && !error; i++)
-        error = tcall_mcp_check_(desc, desc->tools + i);
-    return error;
+    return tcall_mcp_start_(mcp);
+}
+
+/* ---- the tools of a registry ---- */
+
+/* Tools may have come and gone. */
+static void tcall_mcp_refresh_(tcall_mcp *mcp)
+{
+    mcp->desc.tools = mcp->desc.tc->desc.tools;
+    mcp->desc.tool_count = (uint16_t)mcp->desc.tc->desc.tool_count;
+    mcp->desc.allow = mcp->desc.tc->desc.allow;
+}
+
+static bool tcall_mcp_offers_(const tcall_mcp *mcp, const tcall_tool *tool)
+{
+    return !tcall_withheld_(mcp->desc.tc, tool);
+}
+
+/* Tells the client what the tool that it called is doing. */
+static void tcall_mcp_progress_(void *user, const tcall_event *event)
+{
+    tcall_mcp_made_ *made = (tcall_mcp_made_ *)user;
+    tcall_writer *out = &made->mcp->out;
+    TCALL_SAY(out, "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/"
+                   "progress\",\"params\":{\"progressToken\":");
+    tcall_write_text(out, made->mcp->message.params.meta.token);
+    TCALL_SAY(out, ",\"progress\":");
+    tcall_write_int(out, ++made->told);
+    TCALL_SAY(out, ",\"message\":");
+    tcall_write_str(out, event->text);
+    TCALL_SAY(out, "}}\n");
+    tcall_writer_flush(out);
+}
+
+/* Makes the call that was asked for, and answers. The result lies in the block:
+ * while the tool works its progress is sent. */
+static void tcall_mcp_enter_(tcall_mcp *mcp)
+{
+    tcall *tc = mcp->desc.tc;
+    const char *arguments = mcp->at_work.reading.stash;
+    size_t mark = tcall_block_mark_(&tc->block);
+    size_t left = tcall_block_free_(&tc->block), call = sizeof(tcall_call);
+    size_t room = left > call ? (left - call) / 4 * 3 : 0;
+    char *text = mark ? (char *)tcall_block_take_(&tc->block, room) : NULL;
+    tcall_mcp_made_ made = {mcp, 0, TCALL_OK, {NULL, 0}};
+    tcall_listener listener = {tcall_mcp_progress_, NULL,
+                               (uint32_t)1 << TCALL_EVENT_PROGRESS, NULL};
+    tcall_writer out;
+    listener.user = &made;
+    tcall_writer_init(&out, text, text ? room : 0);
+    if (mcp->message.params.meta.token[0])
+        tcall_subscribe(tc, &listener);
+    made.error =
+        tcall_execute(tc, tcall_str_of(mcp->message.params.name),
+                      tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+    tcall_unsubscribe(tc, &listener);
+    made.text = tcall_slice_(text, out.fill);
+    if (made.error < 0 && !out.fill) /* there was no room for the call */
+        made.text = tcall_str_of(tcall_error_text(made.error));
+    mcp->made = &made;
+    tcall_mcp_result_(mcp);
+    mcp->made = NULL;
+    tcall_block_release_(&tc->block, mark);
+}
+
+int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc)
+{
+    static const tcall_mcp_way_ way = {tcall_mcp_refresh_, tcall_mcp_offers_,
+                                       tcall_mcp_enter_};
+    int error = desc->tc ? tcall_usable_(desc->tc) : TCALL_E_USAGE;
+    int started;
+    memset(mcp, 0, sizeof *mcp);
+    mcp->desc = *desc;
+    mcp->desc.tool_count = 0;
+    if (error == TCALL_OK) {
+        mcp->way = &way;
+        tcall_mcp_refresh_(mcp);
+    }
+    started = tcall_mcp_start_(mcp);
+    return error < 0 ? error : started;
 }

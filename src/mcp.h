@@ -1,6 +1,7 @@
 #pragma once
+#include "say.h"
 #include "shape_text.h"
-#include "context.h"
+#include "invoke.h"
 
 /* ==========================================================================
  * >>mcp: a server of the Model Context Protocol on a line of bytes
@@ -33,6 +34,7 @@
  * reasons, and if it wrote nothing that of tcall_abort. Of the context it sees
  * bound, the struct, and user; there is no registry and no call: functions of
  * the context that need one answer TCALL_E_USAGE, or as if there was nothing.
+ * tcall_mcp_serve serves the tools of a registry, which have all of it.
  *
  * Refused arguments are a result with isError, for the model to read. So is a
  * call of a tool whose permissions are not given, or that a person has to
@@ -49,7 +51,8 @@
  * in quotes, also where all of it is escaped with \u, and one that is longer is
  * answered with an error and null for its id; the longest text, as JSON without
  * white space, of arguments that come before the name of their tool, as some
- * clients write them: longer ones are refused. */
+ * clients write them: longer ones are refused; the longest token of progress,
+ * as JSON, 0: nobody is told of it. */
 #ifndef TOOLCALL_MCP_NAME
 #define TOOLCALL_MCP_NAME 64
 #endif
@@ -58,6 +61,9 @@
 #endif
 #ifndef TOOLCALL_MCP_STASH
 #define TOOLCALL_MCP_STASH 96
+#endif
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 64
 #endif
 
 /* A server: zero is the default of whatever is left out. It needs a name and a
@@ -72,12 +78,7 @@ typedef struct tcall_mcp_desc {
     uint16_t room_size;
     /* Asks a person whether the tool may run. NULL: nobody can be asked. */
     bool (*approve)(void *user, const tcall_tool *tool, const void *args);
-    /* Makes calls from the text of their arguments in place of the library:
-     * with a registry, of tools without a shape. Approval is its matter then,
-     * and TOOLCALL_MCP_STASH is the length of all arguments. Writes the result
-     * and returns TCALL_OK or an error. */
-    int (*call)(void *user, const tcall_tool *tool, tcall_str arguments,
-                tcall_writer *out);
+    tcall *tc;       /* the registry, of tcall_mcp_serve only */
     tcall_sink sink; /* takes what is to be sent, all of it */
     void *user;      /* for all of the above */
 } tcall_mcp_desc;
@@ -86,6 +87,7 @@ typedef struct tcall_mcp_desc {
 typedef struct tcall_mcp_meta_ {
     uint8_t given_[1], came_[1];
     char version[16];
+    char token[TOOLCALL_MCP_TOKEN + 1]; /* of progress */
 } tcall_mcp_meta_;
 
 typedef struct tcall_mcp_params_ {
@@ -102,10 +104,22 @@ typedef struct tcall_mcp_message_ {
     tcall_mcp_params_ params;
 } tcall_mcp_message_;
 
+struct tcall_mcp;
+struct tcall_mcp_made_;
+
+/* Private: how a registry is served. */
+typedef struct tcall_mcp_way_ {
+    void (*begin)(struct tcall_mcp *mcp);
+    bool (*offers)(const struct tcall_mcp *mcp, const tcall_tool *tool);
+    void (*call)(struct tcall_mcp *mcp);
+} tcall_mcp_way_;
+
 /* The state of a server. */
 typedef struct tcall_mcp {
     tcall_mcp_desc desc;
     /* private */
+    const tcall_mcp_way_ *way;          /* NULL: without a registry */
+    const struct tcall_mcp_made_ *made; /* the call that has its result */
     tcall_writer out;
     char piece[TOOLCALL_MCP_PIECE];
     char first;             /* byte of the line but white space; 0: none yet */
@@ -121,10 +135,19 @@ typedef struct tcall_mcp {
 } tcall_mcp;
 
 /* Prepares a server. Returns TCALL_OK; TCALL_E_USAGE without desc.name or
- * desc.sink; TCALL_E_TOOL when a row has no shape
- * (and there is no desc.call) or too long a name; TCALL_E_MEMORY when desc.room
- * is too small for the struct of one. */
+ * desc.sink; TCALL_E_TOOL when a row has no shape or too long a name;
+ * TCALL_E_MEMORY when desc.room is too small for the struct of one. */
 TCALL_API int tcall_mcp_init(tcall_mcp *mcp, const tcall_mcp_desc *desc);
+/* The same for the tools of a registry, desc->tc, which makes the calls as
+ * tcall_execute does: a tool has all of its context and may answer
+ * TCALL_E_AGAIN; permissions, approvals, hooks, events and limits are the
+ * registry's; tools need no shape. tcall_progress is sent to a client that asks
+ * for it. Of desc only name, version, sink and user count beside. Arguments are
+ * kept as text, at most TOOLCALL_MCP_STASH bytes of it, and the result in the
+ * block: it may take three quarters of what is free there. Returns TCALL_OK,
+ * TCALL_E_USAGE, why the registry cannot be used, or TCALL_E_TOOL when a tool
+ * has too long a name. */
+TCALL_API int tcall_mcp_serve(tcall_mcp *mcp, const tcall_mcp_desc *desc);
 /* Takes bytes of the line in any pieces, answers and runs tools. Returns
  * TCALL_OK, or the error of the sink. */
 TCALL_API int tcall_mcp_feed(tcall_mcp *mcp, const char *bytes, size_t len);

@@ -14,7 +14,8 @@
 
 /* Writes what the text is read as to the end of the free part of the block.
  * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
+static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
+                               const struct tcall_lenience_ *lenient)
 {
     tcall_str mended = tcall_slice_(NULL, 0);
     size_t room = tcall_block_free_(block);
@@ -24,8 +25,7 @@ static tcall_str tcall_mended_(tcall_block *block, tcall_str text, bool strict)
     uint32_t fixes;
     memset(&desc, 0, sizeof desc);
     desc.object = desc.for_c = true;
-    if (tcall_arguments_meant_(block, &machine, &desc, text, strict, &fixes) <
-        0)
+    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
         return mended;
     /* Where it lies now must stay free when it is longer than the text was. */
     if (machine.len > text.len && room < 2 * machine.len - text.len)
@@ -46,8 +46,9 @@ static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 }
 
 /* Mends the calls from this place of the chat on. Nothing may refer to its
- * items meanwhile. strict: nothing is read leniently. */
-TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
+ * items meanwhile. lenient: who reads them, NULL: they are read strictly. */
+TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
+                                    const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
     size_t at = chat->start + from;
@@ -64,7 +65,7 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from, bool strict)
         }
         if (head->error)
             continue;
-        mended = tcall_mended_(block, text, strict);
+        mended = tcall_mended_(block, text, lenient);
         if (!mended.len)
             continue;
         tcall_chat_shift_(chat, end, end - text.len + mended.len);

@@ -102,6 +102,16 @@ TCALL_SHARED_ const tcall_row *tcall_row_of_(const tcall_node *node, uint8_t on)
     return row;
 }
 
+/* Returns the pattern of a row; those of patternProperties follow its members.
+ */
+TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
+{
+    return row->on == TCALL_ON_PATTERN_
+               ? row->of.match
+               : (const tcall_match *)(const void *)(row->of.members +
+                                                     row->count);
+}
+
 /* ---- members ---- */
 
 #define TCALL_NO_MEMBER_ 0xFFFF

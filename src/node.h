@@ -28,6 +28,8 @@
     X(ONEOF, "oneOf", '[')                       \
     X(NOT, "not", 's')                           \
     X(IF, "if", 's')                             \
+    X(THEN, "then", 's')                         \
+    X(ELSE, "else", 's')                         \
     X(CONTAINS, "contains", 's')                 \
     X(DEPENDENT, "dependentSchemas", '{')        \
     X(PROPERTIES, "properties", '{')             \
@@ -57,15 +59,13 @@
     X(NEEDED, "dependentRequired", '{')          \
     /* what has no row of its own */             \
     X(TYPE, "type", '*')                         \
-    X(THEN, "then", 's')                         \
-    X(ELSE, "else", 's')                         \
     X(DEPENDENCIES, "dependencies", '{')         \
     X(EXTRA, "additionalItems", 's')             \
+    X(DEFS, "$defs", '{')                        \
+    X(DEFINITIONS, "definitions", '{')           \
     X(SCHEMA, "$schema", '"')                    \
     X(ID, "$id", '*')                            \
     X(OLD_ID, "id", '*')                         \
-    X(DEFS, "$defs", '{')                        \
-    X(DEFINITIONS, "definitions", '{')           \
     X(DYNAMIC_REF, "$dynamicRef", '!')           \
     X(RECURSIVE_REF, "$recursiveRef", '!')       \
     X(UNEVALUATED, "unevaluatedProperties", '!') \
@@ -104,34 +104,30 @@ typedef struct tcall_node {
     const struct tcall_row *rows; /* NULL: none */
 } tcall_node;
 
-/* One of properties, dependentSchemas: a node and its name; one of allOf,
- * anyOf, oneOf, prefixItems, or that of not, contains: a node and its text. 12
- * bytes. */
+/* One schema of a keyword. 12 bytes. */
 typedef struct tcall_member {
-    const char *name; /* or the text, where it begins in the schema's */
+    const char *name; /* its quote in the schema's text; of one without a name
+                       * where it begins there */
     tcall_node node;
 } tcall_member;
 
-/* One of patternProperties, or the pattern of a string. */
+/* The pattern of a string, or of a name. */
 typedef struct tcall_match {
     const char *text; /* its quote in the schema's text */
     const void *program;
     uint32_t count, states;
-    tcall_node node;
 } tcall_match;
 
 /* One keyword of a schema. 8 bytes. */
 typedef struct tcall_row {
     uint8_t on;     /* TCALL_ON_... */
     uint8_t flags;  /* TCALL_ROW_... */
-    uint16_t count; /* of members, nodes or names; SMALL: the bound */
+    uint16_t count; /* of members or names; SMALL: the bound */
     union {
         const char *text; /* bounds, enum, const, required: in the schema's */
         uint32_t number;  /* counts */
-        const tcall_node *node;
-        const tcall_node *const *nodes; /* if, then, else, or NULL */
-        const tcall_member *members;
-        const tcall_match *match;
+        const tcall_member *members; /* schemas; $ref: the one it leads to */
+        const tcall_match *match;    /* pattern */
     } of;
 } tcall_row;
 

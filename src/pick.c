@@ -1,18 +1,332 @@
 #pragma once
 #include "pick.h"
-#include "query.c"
+#include "registry.c"
+#include "words.c"
 
 /* ==========================================================================
  * >>pick
  *
- * What each tool says of the terms is read once and kept as a record; where the
- * block has no room for records the tools are read again instead. The weight of
- * a term comes from how few tools have it, the worth of a tool from the weights
- * of the terms it has (BM25F), as a share of the best of all tools; and since
- * an input can want several things, also of the best for each of its sentences.
+ * The words of the input become terms. A term has keys: the stem of its word,
+ * the first six letters of that stem, and the stems of its synonyms. What each
+ * tool says of the terms is read once and kept as a record of 20 bytes; where
+ * the block has no room for records the tools are read again instead. The
+ * weight of a term comes from how few tools have it, the worth of a tool from
+ * the weights of the terms it has (BM25F), as a share of the best of all tools;
+ * and since an input can want several things, also of the best for each of its
+ * sentences.
+ *
+ * Keys are compared by hashes of 32 bits, because their texts would take more
+ * memory than a microcontroller can spare. A word of a tool is mistaken for one
+ * of 224 keys once in twenty million different words, and then adds a little to
+ * the score of its tool. Nobody gains by looking for such a word: whoever wants
+ * a tool to be found can write the word itself.
  */
 
-#ifndef TOOLCALL_NO_PICK
+enum {
+    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
+    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
+    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
+    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
+    /* A record keeps the level that a sum reaches, not the sum. */
+    TCALL_LEVELS_ = 8,
+    TCALL_LEVEL_BITS_ = 3,
+    TCALL_LEVELS_PER_WORD_ = 5
+};
+
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
+enum {
+    TCALL_TEXT_NAME_,
+    TCALL_TEXT_TITLE_,
+    TCALL_TEXT_DESCRIPTION_,
+    TCALL_TEXT_TAGS_,
+    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
+    TCALL_TEXT_COUNT_
+};
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
+
+static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
+
+/* How much a tool says about each term. */
+typedef struct tcall_record_ {
+    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint16_t length; /* of its texts, in quarters of a word, and 1 */
+    uint8_t name;    /* how much of its name was asked for; 16: all words */
+} tcall_record_;
+
+typedef struct tcall_term_ {
+    uint16_t exact_tools; /* that have the word itself */
+    uint16_t fuzzy_tools; /* that have only something like it */
+    uint8_t weight;       /* 16 * log2 of how rare it is */
+    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
+    uint8_t exact, fuzzy; /* sums of the tool that is being read */
+    bool value;           /* it is not only in keys of JSON */
+} tcall_term_;
+
+#define TCALL_KEY_FUZZY_ 0x80u
+#define TCALL_KEY_TERM_  0x3Fu
+
+/* An input, and what is learned about its terms while tools are read. */
+typedef struct tcall_query_ {
+    uint8_t term_count, sentence_count;
+    uint8_t key_count;
+    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t level;   /* the best score of all, in thousandths */
+    tcall_term_ terms[TCALL_QUERY_TERMS_];
+    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
+                                              TCALL_KEY_FUZZY_; 0: free */
+} tcall_query_;
+
+/* ---- records */
+
+static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
+{
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
+           (TCALL_LEVELS_ - 1);
+}
+
+/* Keeps a sum as the highest level that it reaches. */
+static void tcall_record_keep_(tcall_record_ *record, unsigned term,
+                               unsigned sum)
+{
+    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
+    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
+    unsigned level = TCALL_LEVELS_ - 1;
+    while (tcall_levels_[level] > sum)
+        level--;
+    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
+    *levels |= (uint16_t)(level << shift);
+}
+
+/* ---- keys */
+
+/* Finds the next key with a hash, from *slot on, and moves *slot past it.
+ * Returns its entry in key_terms, or 0 when there is no other. */
+static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
+                                  unsigned *slot)
+{
+    for (;;) {
+        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
+        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
+            return query->key_terms[at];
+    }
+}
+
+/* Returns the slot where the search for a key begins. */
+static unsigned tcall_query_slot_(uint32_t hash)
+{
+    return hash >> 24;
+}
+
+static unsigned tcall_key_term_(unsigned key)
+{
+    return (key & TCALL_KEY_TERM_) - 1;
+}
+
+/* Returns the term whose own word has this stem, or -1. */
+static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+{
+    unsigned slot = tcall_query_slot_(stem), key;
+    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+        if (!(key & TCALL_KEY_FUZZY_))
+            return (int)tcall_key_term_(key);
+    return -1;
+}
+
+/* Adds a key to a term, unless it is there or the table is full. */
+static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
+                             unsigned initials, unsigned term, bool fuzzy)
+{
+    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
+    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+        if (found == key)
+            return;
+    if (query->key_count == TCALL_QUERY_KEYS_)
+        return;
+    query->key_count++;
+    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
+    query->hashes[slot] = hash;
+    query->key_terms[slot] = (uint8_t)key;
+    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+}
+
+/* ---- the input */
+
+/* Returns the term of a word of the input; adds it when it is new. */
+static unsigned tcall_query_new_term_(tcall_query_ *query,
+                                      const tcall_split_ *words)
+{
+    int found = tcall_query_term_(query, words->stem);
+    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    if (found >= 0)
+        return term;
+    tcall_query_add_(query, words->stem, words->initials, term, false);
+    if (words->prefix)
+        tcall_query_add_(query, words->prefix, words->initials, term, true);
+    return term;
+}
+
+/* Makes terms of the words of the input. */
+static void tcall_query_input_(tcall_query_ *query, tcall_str input)
+{
+    tcall_split_ words;
+    unsigned length = 0; /* of the sentence, in words */
+    tcall_split_input_(&words, input);
+    query->sentence_count = 1;
+    while (query->term_count < TCALL_QUERY_TERMS_ &&
+           tcall_split_next_(&words)) {
+        tcall_term_ *term;
+        if (words.sentence && length >= 3 &&
+            query->sentence_count < TCALL_QUERY_SENTENCES_) {
+            query->sentence_count++;
+            length = 0;
+        }
+        /* Numbers are values, no topics. */
+        if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
+            continue;
+        length++;
+        term = &query->terms[tcall_query_new_term_(query, &words)];
+        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term->value |= !words.in_key;
+    }
+}
+
+/* For each term that a line of synonyms contains, makes its words keys. */
+static void tcall_query_line_(tcall_query_ *query, tcall_str line)
+{
+    tcall_split_ words, others;
+    tcall_split_init_(&words, line);
+    words.wanted = query->initials;
+    while (tcall_split_next_(&words)) {
+        int term = tcall_query_term_(query, words.stem);
+        if (term < 0)
+            continue;
+        tcall_split_init_(&others, line);
+        while (tcall_split_next_(&others))
+            if (tcall_query_term_(query, others.stem) != term)
+                tcall_query_add_(query, others.stem, others.initials,
+                                 (unsigned)term, true);
+    }
+}
+
+/* Makes the query of an input. */
+static void tcall_query_init_(tcall_query_ *query, tcall_str input,
+                              const char *const *synonyms)
+{
+    memset(query, 0, sizeof *query);
+    tcall_query_input_(query, input);
+    for (; synonyms && *synonyms; synonyms++) {
+        const char *line = *synonyms;
+        while (*line) {
+            size_t length = strcspn(line, "\n");
+            tcall_query_line_(query, tcall_slice_(line, length));
+            line += length;
+            line += *line == '\n';
+        }
+    }
+}
+
+/* ---- tools */
+
+/* Begins to split one of the texts of a tool. */
+static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+                              unsigned text)
+{
+    const char *texts[TCALL_TEXT_COUNT_];
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[TCALL_TEXT_TITLE_] = tool->title;
+    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
+    texts[TCALL_TEXT_TAGS_] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    tcall_split_init_(words, tcall_str_of(texts[text]));
+    if (text == TCALL_TEXT_PARAMETERS_) {
+        words->json = tool->parameters.text != NULL;
+        words->shape = tool->shape;
+    }
+}
+
+/* Adds a word of a tool to the sums of the terms that have this key. Returns
+ * whether there is such a term. */
+static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
+                             const struct tcall_text_weight_ *weight)
+{
+    unsigned slot = tcall_query_slot_(hash), key;
+    bool hit = false;
+    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
+        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
+        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
+        if (*sum < TCALL_QUERY_SUM_)
+            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
+        hit = true;
+    }
+    return hit;
+}
+
+/* Reads all texts of a tool into the sums of the terms, and into the record,
+ * whose levels stay empty. The prefix of a word counts only when its stem is no
+ * key. */
+static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
+                             tcall_record_ *record)
+{
+    unsigned length = 0, name_words = 0, asked = 0, text;
+    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+        tcall_split_ words;
+        tcall_split_tool_(&words, tool, text);
+        words.wanted = query->initials;
+        while (tcall_split_next_(&words))
+            if (tcall_query_hit_(query, words.stem, weight) ||
+                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
+                asked += text == TCALL_TEXT_NAME_;
+        length += weight->length * words.longer;
+        if (text == TCALL_TEXT_NAME_)
+            name_words = words.count;
+    }
+    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
+    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+}
+
+/* Makes the record of a tool. With `count`, counts it among the tools of each
+ * term that it has. */
+static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
+                              tcall_record_ *record, bool count)
+{
+    unsigned i;
+    memset(record, 0, sizeof *record);
+    tcall_query_sum_(query, tool, record);
+    for (i = 0; i < query->term_count; i++) {
+        tcall_term_ *term = &query->terms[i];
+        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
+        if (term->exact + fuzzy == 0)
+            continue;
+        tcall_record_keep_(record, i, term->exact + fuzzy);
+        if (count && term->exact > 0)
+            term->exact_tools++;
+        else if (count)
+            term->fuzzy_tools++;
+        term->exact = term->fuzzy = 0;
+    }
+}
+
+/* ---- the work on one input */
+
+static const tcall_pick_opts tcall_pick_defaults_ = {
+    0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
+/* Private initialisers name no member: C++ would want them in order. */
+static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
 
 /* A score of one thousandth. Ranks are finer, so that they tell more tools
  * apart: the best is 1000 of these and fits 32 bits. */
@@ -23,9 +337,7 @@ typedef struct tcall_ranking_ {
     tcall *tc;
     tcall_str input;
     const tcall_pick_opts *opts;
-    tcall_pick_opts defaults;
     const tcall_scorer *scorers, *scorers_end;
-    tcall_scorer words; /* the built-in one */
     tcall_query_ *query;
     tcall_record_ *records; /* of all tools; NULL: no room for them */
     size_t count;           /* of all tools; a scorer may add others */
@@ -46,15 +358,14 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     bool safe = tool->safe == TCALL_SAFETY_DERIVED
                     ? tcall_may_(tc, tool) == TCALL_READ
                     : tool->safe == TCALL_SAFETY_SAFE;
+    opts = opts ? opts : &tcall_pick_defaults_;
     if (withheld)
         return withheld;
     if (!safe && !opts->allow_unsafe)
         return "unsafe";
     if (opts->streaming && !tool->streaming)
         return "streaming";
-    if (opts->max_cost && tool->cost > opts->max_cost)
-        return "cost";
-    return NULL;
+    return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
 /* Whether time is up, where there is a limit and a clock. */
@@ -92,20 +403,11 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* The tools that have the term itself if there are any, else those that have
- * something like it. */
+/* How many tools have a term: those that have only something like it count a
+ * quarter. */
 static unsigned tcall_term_tools_(const tcall_term_ *term)
 {
-    return term->exact_tools ? term->exact_tools : term->tools;
-}
-
-/* 16 * log2 of how rare a term is among the tools. */
-static unsigned tcall_term_rarity_(const tcall_term_ *term, size_t tools)
-{
-    uint32_t with = tcall_term_tools_(term);
-    unsigned rarity =
-        tcall_log16_(2 * (uint32_t)tools + 2) - tcall_log16_(2 * with + 1);
-    return rarity < 255 ? rarity : 255;
+    return term->exact_tools + term->fuzzy_tools / 4u;
 }
 
 /* Makes the records of all tools that may be picked, where there is room for
@@ -120,7 +422,7 @@ static void tcall_ranking_read_(tcall_ranking_ *ranking)
         if (ranking->records)
             record = &ranking->records[i];
         tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += tcall_record_length_(record) * 16;
+        query->lengths += record->length;
         ranking->tools++;
     }
 }
@@ -139,13 +441,13 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
 
 /* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
  * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to half as much again. */
+ * whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
     uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
-    return worth * (32u + record->name) / 32;
+    return worth * (24u + record->name) / 24;
 }
 
 /* Finds out what a tool is worth: parts[0] for the whole input, the others for
@@ -159,7 +461,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 64 + 1024 * tcall_record_length_(record) / average;
+    norm = 96 + 64u * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -185,7 +487,10 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     unsigned i;
     for (i = 0; i < query->term_count; i++) {
         tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
+        unsigned rarity =
+            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
+            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+        rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
     }
@@ -277,19 +582,6 @@ static int tcall_ranking_memory_(tcall_ranking_ *ranking)
     return TCALL_OK;
 }
 
-/* Sets what is asked for, with the defaults of what is zero. */
-static void tcall_ranking_options_(tcall_ranking_ *ranking,
-                                   const tcall_pick_opts *opts)
-{
-    opts = opts ? opts : &ranking->defaults;
-    ranking->opts = opts;
-    ranking->max = opts->max ? opts->max : 3;
-    ranking->words.name = "words";
-    ranking->scorers = opts->scorer_count ? opts->scorers : &ranking->words;
-    ranking->scorers_end =
-        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-}
-
 /* Begins a ranking. The time counts from here on, reading the input included.
  */
 static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
@@ -301,8 +593,11 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
     ranking->tc = tc;
     ranking->count = desc->tool_count;
     ranking->input = input;
-    tcall_ranking_options_(ranking, opts);
-    opts = ranking->opts;
+    ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
+    ranking->max = opts->max ? opts->max : 3;
+    ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
+    ranking->scorers_end =
+        ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
     error = tcall_ranking_memory_(ranking);
     if (error < 0)
         return error;
@@ -477,8 +772,8 @@ static void tcall_picks_sort_(tcall_picked *picks, int count)
 /* Returns the bytes that a provider is sent of a tool, but for its syntax. */
 static size_t tcall_pick_bytes_(const tcall_tool *tool)
 {
-    const char *schema =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
+                                                    : tool->parameters.text;
     tcall_writer count;
     tcall_writer_init(&count, NULL, 0);
     tcall_write_text(&count, tool->name);
@@ -547,7 +842,8 @@ TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
     count = ranking.timed_out
                 ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
                 : tcall_ranking_cut_(&ranking, picks, count);
-    count = tcall_ranking_add_(&ranking, picks, count, max, true);
+    if (room < max)
+        count = tcall_ranking_add_(&ranking, picks, count, max, true);
     if (ranking.opts->stable)
         tcall_picks_sort_(picks, count);
     return count;
@@ -591,14 +887,13 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_open(w, '[');
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
-        unsigned rarity = tcall_term_rarity_(term, ranking->tools);
         tcall_write_open(w, '{');
         tcall_write_key(w, "word");
         tcall_write_str(w, tcall_slice_(words.word, words.length));
         tcall_write_key(w, "tools");
         tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
         tcall_write_key(w, "weight");
-        tcall_write_fixed(w, (tcall_int)((long)rarity * 100 / 16), 2);
+        tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -727,30 +1022,3 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tcall_write_int(w, (tcall_int)(saved / 4));
     return tcall_write_close(w, '}');
 }
-
-#else
-
-/* Without this chapter nothing is picked: whoever asks for it is refused. */
-TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
-                                               const tcall_pick_opts *opts,
-                                               const tcall_tool *tool)
-{
-    (void)tc;
-    (void)opts;
-    (void)tool;
-    return NULL;
-}
-
-TCALL_SHARED_ int tcall_pick(tcall *tc, tcall_str input,
-                             const tcall_pick_opts *opts, tcall_picked *picks,
-                             int max)
-{
-    (void)tc;
-    (void)input;
-    (void)opts;
-    (void)picks;
-    (void)max;
-    return TCALL_E_USAGE;
-}
-
-#endif /* TOOLCALL_NO_PICK */

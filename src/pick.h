@@ -1,6 +1,5 @@
 #pragma once
 #include "tools.h"
-#include "synonyms.h"
 
 /* ==========================================================================
  * >>pick: the right few tools for an input
@@ -23,7 +22,8 @@ typedef struct tcall_pick_opts {
                             requests change little; default: best first */
     uint16_t max_cost;   /* pick no tool that costs more; default: any */
     uint32_t timeout_ms; /* needs desc.now_ms; default: none */
-    /* Texts as those of tcall_synonyms, which are the default. */
+    /* Texts as those of tcall_synonyms, which a program has by naming them:
+       colloquial inputs need them; default: none. */
     const char *const *synonyms;
     const struct tcall_scorer *scorers; /* default: the built-in one */
     size_t scorer_count;
@@ -49,8 +49,6 @@ typedef struct tcall_pick_report {
     int count;
 } tcall_pick_report;
 
-#ifndef TOOLCALL_NO_PICK
-
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
  * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
@@ -58,7 +56,8 @@ typedef struct tcall_pick_report {
  * faster); TCALL_E_USAGE when max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
- * not UTF-8 separate words. At most 45 different words of it count.
+ * not UTF-8 separate words. At most 40 different words of it count; numbers are
+ * values and say nothing of the tool.
  *
  * The best score is the largest share of the input that one tool covers: of the
  * weight of all its words (rare ones weigh most), the part that the name and
@@ -78,8 +77,6 @@ TCALL_API int tcall_pick(tcall *tc, tcall_str input,
  * error of the writer, or an error as tcall_pick does. */
 TCALL_API int tcall_write_picks(tcall_writer *w, tcall *tc,
                                 const tcall_pick_report *report);
-
-#endif
 
 /* -- For authors of scorers -- */
 

@@ -28,13 +28,6 @@ TCALL_SHARED_ void tcall_write_optional_(tcall_writer *out, const char *key,
         tcall_write_member_(out, key, value);
 }
 
-TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
-                                     bool value)
-{
-    tcall_write_key(out, key);
-    tcall_write_bool(out, value);
-}
-
 /* A number, if it is above 0: no number is the provider's default. */
 TCALL_SHARED_ void tcall_write_limit_(tcall_writer *out, const char *key,
                                       long value)
@@ -91,17 +84,15 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
  * they are. */
 static void tcall_write_name_(tcall_writer *out, tcall_str name)
 {
+    char legal[64] = "_";
     size_t i;
-    tcall_write_quote(out);
-    for (i = 0; i < name.len && i < 64; i++) {
+    for (i = 0; i < name.len && i < sizeof legal; i++) {
         char lower = (char)(name.ptr[i] | 0x20);
         bool letter = lower >= 'a' && lower <= 'z';
         bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        tcall_write_char_(out, letter || (other && i) ? name.ptr[i] : '_');
+        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
     }
-    if (!name.len)
-        tcall_write_char_(out, '_');
-    tcall_write_unquote(out);
+    tcall_write_bytes(out, legal, i ? i : 1);
 }
 
 /* Does a provider take this id? Few say what they take. */
@@ -132,37 +123,56 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
 
 /* ---- items ---- */
 
-/* How a format writes an item: JSON with ' for quotes and with holes.
+/* How a format writes an item: ready bytes with holes.
  *
  *   %i  its id         %m  the same, empty if it was made up here
  *   %n  its name       %a  its arguments, an object
- *   %t  its text       %q  the same as a string
+ *   %t  its text       %q  the same within a string
  *   %s  its signature  %r  the text of a result, which says that it failed
  *   %j  its text, which is JSON
- *   %b  its bytes in base64, and %y its MIME type, both without quotes
+ *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between < and > is left out where the hole in it is empty. */
-typedef struct tcall_forms_ {
-    const char *user, *image, *text, *call, *result;
-    const char *failure;   /* a result that is an error */
-    const char *reasoning; /* NULL: items that are never written */
-    const char *data;      /* a reasoning that is no words */
+ * What stands between %<s and %> is left out where %s is empty. */
+enum {
+    TCALL_FORM_CALL_,
+    TCALL_FORM_RESULT_,
+    TCALL_FORM_TEXT_,
+    TCALL_FORM_USER_,
+    TCALL_FORM_REASONING_, /* "": items that are never written */
+    TCALL_FORM_FAILURE_,   /* a result that is an error */
+    TCALL_FORM_DATA_,      /* a reasoning that is no words */
+    TCALL_FORM_IMAGE_,
     /* In a format of messages: an image and a text that join one that image
-     * began, which is not closed then; NULL: each is a message. */
-    const char *next_image, *next_user;
-} tcall_forms_;
+     * began, which is not closed then; "": each is a message. */
+    TCALL_FORM_NEXT_IMAGE_,
+    TCALL_FORM_NEXT_USER_
+};
 
-static const char *tcall_form_of_(const tcall_forms_ *forms,
-                                  const tcall_item *item)
+/* The forms of a format; the frequent ones come first. */
+#define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
+                     data, next_image, next_user)                             \
+    static const char me[] =                                                  \
+        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
+             "\0" data "\0" image "\0" next_image "\0" next_user;
+
+static unsigned tcall_form_kind_(const tcall_item *item)
 {
     switch (item->kind) {
-    case TCALL_ITEM_USER: return forms->user;
-    case TCALL_ITEM_IMAGE: return forms->image;
-    case TCALL_ITEM_TEXT: return forms->text;
-    case TCALL_ITEM_CALL: return forms->call;
-    case TCALL_ITEM_RESULT: return item->error ? forms->failure : forms->result;
-    default: return item->raw ? forms->data : forms->reasoning;
+    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
+    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
+    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
+    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
+    case TCALL_ITEM_RESULT:
+        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
+    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
     }
+}
+
+/* Returns the form that an item is written in, or NULL. */
+static const char *tcall_form_of_(const char *forms, const tcall_item *item)
+{
+    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    return *form ? form : NULL;
 }
 
 /* What of the item goes into a hole. A call whose arguments are no object was
@@ -181,19 +191,6 @@ static tcall_str tcall_hole_(const tcall_item *item, char hole)
             return tcall_slice_("{}", 2); /* fall through */
     default: return item->text;
     }
-}
-
-/* Writes the text of a result, for formats that have no flag for an error. An
- * object says itself that something failed. */
-static void tcall_write_result_text_(tcall_writer *out,
-                                     const tcall_item *result)
-{
-    tcall_str text = result->text;
-    tcall_write_quote(out);
-    if (result->error && !(text.len && *text.ptr == '{'))
-        tcall_write_text(out, "Error: ");
-    tcall_write_bytes(out, text.ptr, text.len);
-    tcall_write_unquote(out);
 }
 
 /* Writes up to 48 bytes in base64 (RFC 4648). */
@@ -231,34 +228,47 @@ static void tcall_write_base64_(tcall_writer *out, tcall_str bytes)
     }
 }
 
+/* Writes the inside of a string. */
+static void tcall_write_inside_(tcall_writer *out, tcall_str text)
+{
+    out->quoted++;
+    tcall_write_bytes(out, text.ptr, text.len);
+    out->quoted--;
+}
+
+/* Writes what belongs into a hole. The text of a result says that it failed,
+ * for formats that have no flag for it; an object says so itself. */
 static void tcall_write_hole_(tcall_writer *out, char hole,
                               const tcall_item *item)
 {
     tcall_str value = tcall_hole_(item, hole);
-    if (hole == 'r')
-        tcall_write_result_text_(out, item);
-    else if (hole == 'b')
+    if (hole == 'r' && item->error && !(value.len && *value.ptr == '{'))
+        tcall_write_inside_(out, tcall_str_of("Error: "));
+    if (hole == 'b')
         tcall_write_base64_(out, value);
     else if (hole == 'a' || hole == 'j' || hole == 'y')
         tcall_write_bytes(out, value.ptr, value.len);
     else if (hole == 'n' && item->kind != TCALL_ITEM_USER)
         tcall_write_name_(out, value);
     else
-        tcall_write_str(out, value);
+        tcall_write_inside_(out, value);
 }
 
 /* Writes a form. Without an item it has no holes. */
 TCALL_SHARED_ void tcall_write_form_(tcall_writer *out, const char *form,
                                      const tcall_item *item)
 {
+    const char *hole;
     tcall_write_comma_(out);
-    for (; *form; form++)
-        if (*form == '%')
-            tcall_write_hole_(out, *++form, item);
-        else if (*form == '<' && !tcall_hole_(item, strchr(form, '%')[1]).len)
-            form = strchr(form, '>');
-        else if (*form != '<' && *form != '>')
-            tcall_write_char_(out, (char)(*form == '\'' ? '"' : *form));
+    while ((hole = strchr(form, '%')) != NULL) {
+        tcall_write_bytes(out, form, (size_t)(hole - form));
+        form = hole + 2;
+        if (hole[1] == '<' && !tcall_hole_(item, *form++).len)
+            form = strstr(form, "%>") + 2;
+        else if (hole[1] != '<' && hole[1] != '>')
+            tcall_write_hole_(out, hole[1], item);
+    }
+    tcall_write_text(out, form);
 }
 
 /* Writes a form with a text of ours in place of the name. */
@@ -309,19 +319,58 @@ typedef struct tcall_history_ {
     const tcall_chat *chat;
     size_t answer; /* where the answer at hand begins */
     size_t at;     /* the place in it */
+    size_t item;   /* where the item of the user begins that was given last */
+    tcall_counted_ *counted; /* NULL: nothing is remembered */
+    size_t begun;            /* bytes written before the first item */
     uint8_t pass;
+    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
+    bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
 } tcall_history_;
 
-TCALL_SHARED_ tcall_history_ tcall_history_of_(const tcall_provider *to,
-                                               const tcall_chat *chat)
+/* Begins the items of a request. One that is only counted begins where the user
+ * began to speak when it was counted last: then *state is what was then. */
+static void tcall_history_begin_(tcall_history_ *history,
+                                 const tcall_provider *to,
+                                 const tcall_chat_request *request,
+                                 tcall_writer *out, uint8_t *state)
 {
-    tcall_history_ history;
-    memset(&history, 0, sizeof history);
-    history.to = to;
-    history.chat = chat;
-    return history;
+    tcall_counted_ *counted = out->sink || out->buf ? NULL : request->counted;
+    memset(history, 0, sizeof *history);
+    history->to = to;
+    history->chat = request->chat;
+    history->counted = counted;
+    history->begun = out->len;
+    if (!counted || !counted->at || counted->to != to)
+        return;
+    history->at = history->answer = counted->at;
+    out->len += counted->len;
+    out->last = counted->last;
+    *state = counted->state;
+}
+
+/* Does the user begin to speak with this item? */
+static bool tcall_history_turns_(tcall_history_ *history,
+                                 const tcall_item *item)
+{
+    const bool before = history->user;
+    history->user = tcall_item_opens_(item);
+    return history->user && !before && history->item;
+}
+
+/* Remembers how much was written before the user began to speak. */
+static void tcall_history_note_(const tcall_history_ *history,
+                                const tcall_writer *out, uint8_t state)
+{
+    tcall_counted_ *counted = history->counted;
+    if (!counted || out->error || out->len == history->begun)
+        return;
+    counted->to = history->to;
+    counted->at = history->item;
+    counted->len = out->len - history->begun;
+    counted->last = out->last;
+    counted->state = state;
 }
 
 /* Reasoning is a secret between the model and its provider: is this one's? */
@@ -357,11 +406,16 @@ static bool tcall_history_takes_(tcall_history_ *history,
 {
     const tcall_provider *to = history->to;
     const bool own = tcall_history_owns_(history, item);
+    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (to->quirks & TCALL_QUIRK_ORDERED && history->pass < TCALL_PASS_RESULTS_)
-        return history->pass == TCALL_PASS_REASONING_ &&
-               (item->kind != TCALL_ITEM_REASONING || own);
+    if (item->kind == TCALL_ITEM_TEXT && !ordered)
+        history->passes |= 1u << TCALL_PASS_TEXT_;
+    if (item->kind == TCALL_ITEM_CALL)
+        history->passes |= 1u << TCALL_PASS_RESULTS_ |
+                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
+    if (ordered && history->pass < TCALL_PASS_RESULTS_)
+        return item->kind != TCALL_ITEM_REASONING || own;
     if (item->kind == TCALL_ITEM_TEXT)
         return history->pass == TCALL_PASS_TEXT_;
     if (item->kind == TCALL_ITEM_CALL)
@@ -393,14 +447,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->at > history->answer &&
-            history->pass < TCALL_PASS_RESULTS_) {
-            history->pass++;
+        if (history->passes >> (history->pass + 1)) {
+            do
+                history->pass++;
+            while (!(history->passes >> history->pass & 1));
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
+        history->passes = 0;
+        history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
             tcall_image_gone_(item);
@@ -420,13 +477,18 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms)
+                                      const char *forms)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_item item;
-    while (tcall_history_next_(&history, out, &item))
+    uint8_t state = 0;
+    tcall_history_begin_(&history, provider, request, out, &state);
+    while (tcall_history_next_(&history, out, &item)) {
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, state);
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
+    }
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
@@ -435,23 +497,25 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_forms_ *forms,
-                                      const char *const roles[2])
+                                      const char *forms, const char *roles)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
-    int side, last = 0; /* 1: the model's; 2: the user's; 3: results */
+    uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
+        if (tcall_history_turns_(&history, &item))
+            tcall_history_note_(&history, out, last);
         if (!form || tcall_item_is_blank_(&item))
             continue;
-        side = 1 + tcall_item_is_users_(&item) +
-               (alone && item.kind == TCALL_ITEM_RESULT);
+        side = (uint8_t)(1 + tcall_item_is_users_(&item) +
+                         (alone && item.kind == TCALL_ITEM_RESULT));
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, roles[side > 1], NULL);
+            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
@@ -478,26 +542,24 @@ typedef struct tcall_message_ {
     bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
 
+/* Begins the text of a message. */
 static void tcall_message_text_(tcall_message_ *message)
 {
-    if (message->parts)
-        tcall_write_form_(message->out, "{'type':'text','text':", NULL);
-    else
-        tcall_write_key(message->out, "content");
-    tcall_write_quote(message->out);
+    tcall_write_form_(message->out,
+                      message->parts ? "{\"type\":\"text\",\"text\":\""
+                                     : "\"content\":\"",
+                      NULL);
 }
 
 static void tcall_message_text_end_(tcall_message_ *message)
 {
-    tcall_write_unquote(message->out);
-    if (message->parts)
-        tcall_write_text(message->out, "}]");
+    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
 }
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
     if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{'role':'assistant'", NULL);
+        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
         message->written = TCALL_MESSAGE_OPEN_;
         message->parts = false;
     }
@@ -507,7 +569,7 @@ static void tcall_message_to_(tcall_message_ *message, uint8_t to)
     }
     if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
         tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "'tool_calls':[", NULL);
+        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
         message->written = TCALL_MESSAGE_CALLS_;
     }
 }
@@ -550,22 +612,23 @@ static void tcall_message_reasoning_(tcall_message_ *message,
         tcall_write_str(out, reasoning->text);
     } else {
         if (!message->parts)
-            tcall_write_form_(out, "'content':[", NULL);
+            tcall_write_form_(out, "\"content\":[", NULL);
         tcall_write_form_(
-            out, "{'type':'thinking','thinking':[{'type':'text','text':%t}]}",
+            out,
+            "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
         message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
-                                const tcall_forms_ *forms)
+                                const char *forms)
 {
     tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_bytes(out, item->text.ptr, item->text.len);
+        tcall_write_inside_(out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
@@ -573,39 +636,47 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
     if (message->written == TCALL_MESSAGE_SHOWN_)
-        form = item->kind == TCALL_ITEM_USER ? forms->next_user
-                                             : forms->next_image;
+        form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
+                                     ? TCALL_FORM_NEXT_USER_
+                                     : TCALL_FORM_NEXT_IMAGE_);
     tcall_write_form_(out, form, item);
-    if (item->kind == TCALL_ITEM_IMAGE && forms->next_user)
+    if (item->kind == TCALL_ITEM_IMAGE &&
+        *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
 }
 
 /* What the model says where it has to stand between a result and the user, as
  * after a limit or before an image that a tool shows. */
 static const char tcall_no_answer_[] =
-    "{'role':'assistant','content':'(I have not answered yet.)'}";
+    "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
 /* Writes the system message, and then one message for what each side said.
  * server may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
-                                         const tcall_forms_ *forms,
+                                         const char *forms,
                                          const tcall_server_ *server)
 {
-    tcall_history_ history = tcall_history_of_(provider, request->chat);
+    tcall_history_ history;
     tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
     tcall_item item;
-    bool after_result = false;
-    tcall_write_form_(out, "'messages':[", NULL);
+    uint8_t after_result = false;
+    tcall_write_form_(out, "\"messages\":[", NULL);
     if (request->system && *request->system)
-        tcall_write_named_(out, "{'role':'system','content':%n}",
+        tcall_write_named_(out, "{\"role\":\"system\",\"content\":\"%n\"}",
                            request->system);
+    tcall_history_begin_(&history, provider, request, out, &after_result);
     while (tcall_history_next_(&history, out, &item)) {
         const bool said =
             item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_IMAGE;
         if (message.written == TCALL_MESSAGE_SHOWN_ && !said)
             tcall_message_end_(&message);
+        if (tcall_history_turns_(&history, &item) &&
+            message.written != TCALL_MESSAGE_SHOWN_) {
+            tcall_message_end_(&message);
+            tcall_history_note_(&history, out, after_result);
+        }
         if (after_result && said && provider->turns & TCALL_TURNS_ANSWERED)
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
@@ -707,87 +778,61 @@ static void tcall_write_description_(tcall_writer *out, const char *text,
     tcall_write_text(out, text);
 }
 
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_write_plain_schema_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape. */
-static void tcall_write_tool_schema_(tcall_writer *out, const tcall_tool *tool)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    if (shape)
-        tcall_write_shape(out, shape);
-    else
-        tcall_write_plain_schema_(out, tcall_tool_schema_(tool));
-}
-
 /* How a format writes its tools: what stands around their list and around
  * each, and how it calls the schema. */
-typedef struct tcall_tool_form_ {
-    const char *list, *tool, *schema, *tool_end, *list_end;
-    bool say_strict; /* where a tool is not strict, that has to be said */
-} tcall_tool_form_;
+enum {
+    TCALL_TOOL_FORM_LIST_,
+    TCALL_TOOL_FORM_TOOL_,
+    TCALL_TOOL_FORM_SCHEMA_,
+    TCALL_TOOL_FORM_END_,
+    TCALL_TOOL_FORM_LIST_END_,
+    TCALL_TOOL_FORM_SAY_STRICT_ /* "+": where a tool is not strict, that has to
+                                 * be said */
+};
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
-                                              tcall_sent_tools_ *tools,
-                                              const tcall_tool_form_ *form)
+TCALL_NOINLINE_ static void
+tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
 {
     const tcall_tool *tool = tools->tool;
     bool strict;
-    tcall_write_form_(out, form->tool, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
     tcall_write_description_(out, tool->description, tools->request->variables);
     tcall_write_unquote(out);
-    tcall_write_key(out, form->schema);
+    tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
     strict = tcall_strict_write_(out, tool, &tools->budget);
-    if (!strict)
-        tcall_write_tool_schema_(out, tool);
-    strict = strict && tools->budget.mode != TCALL_STRICT_OLLAMA;
-    if (strict || form->say_strict)
+    if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
-    tcall_write_text(out, form->tool_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
 /* Writes the tools of a request. Returns false if there are none. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const tcall_tool_form_ *form)
+                                      const char *form)
 {
     tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
     if (!tools.tool)
         return false;
-    tcall_write_form_(out, form->list, NULL);
+    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
     for (; tools.tool; tcall_sent_tools_next_(&tools)) {
         if (!tcall_begin_tool_(&tools, out))
             continue;
         tcall_write_tool_(out, &tools, form);
         tcall_write_part_end_(out);
     }
-    tcall_write_text(out, form->list_end);
+    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
     return true;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
-static const tcall_tool_form_ tcall_function_tools_ = {
-    "'tools':[", "{'type':'function','function':{", "parameters", "}}", "]",
-    false};
+static const char tcall_function_tools_[] =
+    "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
 /* Writes the choice among the tools: a word, or the form that names the one
  * that must be called. */

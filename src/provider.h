@@ -1,15 +1,13 @@
 #pragma once
 #include "strict.h"
 #include "chat.h"
-#include "scan.h"
-#include "answer.h"
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
- * A provider is data: the paths that matter in its answers, the words it uses,
- * what distinguishes it, and a function that writes its requests. One reader
- * serves all of them.
+ * A provider is data: the members that matter in its answers, the words it
+ * uses, what distinguishes it, and a function that writes its requests. One
+ * reader serves all of them.
  */
 
 typedef enum tcall_choice {
@@ -51,10 +49,13 @@ typedef struct tcall_chat_request {
      * for: what is sent again then costs less. */
     bool cache_prompt;
     /* Further members of the body, the JSON text of an object; NULL: none.
-     * {"temperature":0.2} or TCALL_JSON({"reasoning_effort" : "none"}). Limits
+     * {"temperature":0.2} or TCALL_TEXT({"reasoning_effort" : "none"}). Limits
      * and options that stand here count instead of those above. */
     const char *extra;
     const tcall_variable *variables; /* of descriptions; may be NULL */
+    /* Private: what an agent remembers of the request before, so that it counts
+     * only what is new; or NULL. */
+    struct tcall_counted_ *counted;
 } tcall_chat_request;
 
 typedef struct tcall_provider tcall_provider;
@@ -67,17 +68,17 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a path of a provider's answers leads to (tcall_path.field). A call is
- * read as an element that has some of id, name, arguments and index, whole or
- * as a piece of one that came before. */
+/* What a member of a provider's answers is (tcall_wire.field). A call is read
+ * as an element that has some of id, name, arguments and index, whole or as a
+ * piece of one that came before. */
 enum {
     TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
-    TCALL_FIELD_ID,        /* the first that is not empty counts */
-    TCALL_FIELD_NAME,      /* likewise */
-    TCALL_FIELD_SIGNATURE, /* likewise */
-    TCALL_FIELD_ARGUMENTS, /* a string is a piece; an object (raw) is whole */
+    TCALL_FIELD_ID,             /* the first that is not empty counts */
+    TCALL_FIELD_NAME,           /* likewise */
+    TCALL_FIELD_SIGNATURE,      /* likewise */
+    TCALL_FIELD_ARGUMENTS,      /* a string is a piece; an object is whole */
     TCALL_FIELD_ALL_ARGUMENTS,  /* whole, and may come repeatedly */
     TCALL_FIELD_REASONING,      /* a piece of its words */
     TCALL_FIELD_REASONING_TOO,  /* likewise, unless they came by that name */
@@ -114,6 +115,34 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
+/* A member of an object that matters in an answer. A table of an object's ends
+ * with TCALL_WIRE_END; in the order in which they mostly come they are found
+ * first. */
+typedef struct tcall_wire {
+    /* Those of the object that it is; of an array the one of its elements. */
+    const struct tcall_wire *members;
+    char name[21]; /* here, so that it goes with a format that nobody names */
+    uint8_t len;   /* of the name */
+    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
+    uint8_t flags; /* TCALL_WIRE_... */
+} tcall_wire;
+
+/* Flags of a tcall_wire. */
+enum {
+    TCALL_WIRE_EACH = 1, /* members is of an array */
+    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
+                            white space */
+    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+};
+
+/* clang-format off */
+/* Makes a tcall_wire: its name a text, members a table, or NULL. */
+#define TCALL_WIRE(name, field, flags, members) \
+    {members, name, sizeof name - 1, field, flags}
+/* Ends a table of them. */
+#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
+/* clang-format on */
+
 /* What the type of an element, or the name of an event, means. */
 enum {
     TCALL_MEANS_UNKNOWN, /* nothing was said yet */
@@ -132,11 +161,20 @@ enum {
     TCALL_MEANS_ANSWER_ENDS
 };
 
-/* A word and what it means; a table of them ends with a row without a word. */
-typedef struct tcall_word {
-    const char *word;
-    uint8_t meaning; /* tcall_stop, or TCALL_MEANS_... */
-} tcall_word;
+/* Words, one behind the other, an empty one at their end, and what each means:
+ * a tcall_stop, or TCALL_MEANS_... */
+typedef struct tcall_words {
+    const char *words;
+    const uint8_t *means;
+} tcall_words;
+
+/* Makes me, a tcall_words, of a list X(word, meaning) ... */
+#define TCALL_WORDS(me, list)                                    \
+    static const char me##words_[] = list(TCALL_MEANT_TEXT_);    \
+    static const uint8_t me##means_[] = {list(TCALL_MEANT_AS_)}; \
+    static const tcall_words me[] = {{me##words_, me##means_}};
+#define TCALL_MEANT_TEXT_(word, means) word "\0"
+#define TCALL_MEANT_AS_(word, means)   means,
 
 /* What of the model's reasoning is kept and goes back with the history. */
 enum {
@@ -197,10 +235,10 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_paths *paths; /* what matters in an answer: TCALL_FIELD_... */
-    const tcall_word *stops;  /* reasons to stop; TCALL_STOP_UNKNOWN: it has
-                                 not stopped yet, and is pending */
-    const tcall_word *types;  /* of elements and events: TCALL_MEANS_... */
+    const tcall_wire *answer; /* the members of an answer that matter */
+    const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
+                                not stopped yet, and is pending */
+    const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
     uint8_t reasoning;        /* TCALL_REASONING_... */
     uint8_t strict;           /* TCALL_STRICT_... */
     uint16_t quirks;          /* TCALL_QUIRK_... */

@@ -1,10 +1,7 @@
 #pragma once
 #include "registry.h"
 #include "block.c"
-#include "scan.c"
-#include "tools.c"
-#include "compile.c"
-#include "say.c"
+#include "schemas.c"
 
 /* ==========================================================================
  * >>registry
@@ -14,7 +11,7 @@
 
 /* The error of a table: a lack of memory counts more than a wrong row, since
  * with it not all rows could be judged. */
-static int tcall_worse_(int first, int second)
+TCALL_SHARED_ int tcall_worse_(int first, int second)
 {
     return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
 }
@@ -42,118 +39,19 @@ static void *tcall_table_(tcall *tc, size_t count, size_t size)
     return table;
 }
 
-/* Compiles into the free part of the block; the nodes, at its beginning, are
- * not held yet. */
-static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
-                                   const char *text,
-                                   const tcall_author_ *author)
-{
-    tcall_block *block = &tc->block;
-    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
-                                      tcall_block_gap_(block),
-                                      tcall_block_free_(block), author);
-    if (r == TCALL_E_MEMORY || r >= 0)
-        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
-            r = TCALL_E_MEMORY;
-    return r;
-}
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
-/* Reports a fault of a schema, in its own words. */
-static void tcall_schema_tell_(void *user, const tcall_schema *fault)
-{
-    const tcall_judged_ *judged = (const tcall_judged_ *)user;
-    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
-    if (out) {
-        tcall_write_text(out, judged->which);
-        tcall_write_text(out, ": ");
-        tcall_write_schema_error(out, fault);
-        tcall_write_text(out, "\n");
-    }
-}
-
-/* How deep $ref and allOf are followed. */
-enum { TCALL_ROOT_DEPTH_ = 4 };
-
-/* Returns whether a list of values in JSON text has an object. */
-static bool tcall_lists_object_(const char *list)
-{
-    const char *at = tcall_text_next_(list + 1);
-    while (*at != ']' && *at != '{')
-        at = tcall_text_next_(tcall_text_skip_(at));
-    return *at == '{';
-}
-
-/* Returns whether an object may be right for a node: only what says so whatever
- * is in the object counts. */
-static bool tcall_takes_objects_(const tcall_node *node, int depth)
-{
-    bool takes = node->types & TCALL_SHAPE_OBJECT;
-    const tcall_row *row = depth ? node->rows : NULL;
-    uint16_t i;
-    for (; takes && row; row = tcall_row_next_(row))
-        switch (row->on) {
-        case TCALL_ON_REF_:
-            takes = tcall_takes_objects_(row->of.node, depth - 1);
-            break;
-        case TCALL_ON_ALLOF_:
-            for (i = 0; takes && i < row->count; i++)
-                takes =
-                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
-            break;
-        case TCALL_ON_NOT_: /* of all objects, not of some */
-            takes = row->of.members->node.rows ||
-                    !tcall_takes_objects_(&row->of.members->node, 0);
-            break;
-        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
-        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
-        default: break;
-        }
-    return takes;
-}
-
-/* A schema of a row must compile, and parameters must take an object. A
- * validator of the user's decides itself what it can check. */
-static int tcall_schema_add_(tcall_judged_ *judged, tcall_schema *schema,
-                             const char *text)
-{
-    tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
-    int r;
-    author.user = judged;
-    if (tc->desc.validator) {
-        r = tcall_scan_whole_(tcall_str_of(text));
-        if (r < 0)
-            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
-        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
-    }
-    r = tcall_tool_compile_for_(tc, schema, text, &author);
-    if (r < 0)
-        return r;
-    if (text != judged->tool->parameters ||
-        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
-        return TCALL_OK;
-    tcall_schema_fault_(schema, &author,
-                        (size_t)(tcall_text_space_(text) - text),
-                        "parameters must take an object:", "arguments are one");
-    return TCALL_E_SCHEMA;
-}
-
 /* Compiles one schema of a row, for the report. */
 static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, const char *text,
+                             const char *which, tcall_schema_text source,
                              tcall_schema *schema)
 {
-    tcall_judged_ judged = {tc, tool, which};
-    int r;
+    tcall_judged_ judged;
+    int r = TCALL_OK;
+    judged.tc = tc;
+    judged.tool = tool;
+    judged.which = which;
     memset(schema, 0, sizeof *schema);
-    r = text ? tcall_schema_add_(&judged, schema, text) : TCALL_OK;
+    if (source.text && source.reader)
+        r = source.reader->judge(&judged, schema, source);
     if (r == TCALL_E_SCHEMA)
         return TCALL_E_TOOL;
     /* after what is missing already it would have come */
@@ -206,172 +104,11 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
         tc->nodes[row] = NULL;
 }
 
-/* ---- the order of hooks ---- */
-
-/* When a stage is due: towards the run (GOING), after it, always ... The
- * states of a call are bits, and each stage has the set of states that it is
- * due in: that, and the order of the list, is the whole lifecycle. */
-enum {
-    TCALL_GOING_ = 1,    /* towards the run of the tool */
-    TCALL_HIT_ = 2,      /* answered by a hook at WILL_READ_CACHE */
-    TCALL_ANSWERED_ = 4, /* there is an output, and no error */
-    TCALL_FAILED_ = 8,
-    TCALL_DONE_ = 16,
-    TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
-
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
-    TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
-    TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
-    TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
-    TCALL_DID_GOING_ = TCALL_LATE_ | TCALL_GOING_,
-    TCALL_DID_HIT_ = TCALL_LATE_ | TCALL_HIT_,
-    TCALL_DID_ALWAYS_ = TCALL_LATE_ | TCALL_ALWAYS_
-};
-
-#ifndef TOOLCALL_NO_HOOKS
-
-/* The states that each stage is due in. */
-static const uint8_t tcall_due_[] = {
-#define TCALL_X_(NAME, when) TCALL_##when##_,
-    TCALL_STAGES(TCALL_X_)
-#undef TCALL_X_
-};
-
-/* True when hook a runs before hook b, which is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *first,
-                               const tcall_hook *second)
-{
-    if (first->stage != second->stage)
-        return first->stage < second->stage;
-    if (tcall_due_[first->stage] & TCALL_LATE_)
-        return first->priority < second->priority;
-    return first->priority > second->priority;
-}
-
-/* Inserts hooks into the order: tables of hooks are short, and mostly sorted.
- * Equal ones keep the order of the tables. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Reports what is wrong with a hook, which is named with its tool or table. */
-static int tcall_hook_check_(tcall *tc, const char *name,
-                             const tcall_hook *hook)
-{
-    char which[64];
-    tcall_review_ review;
-    tcall_writer out;
-    tcall_writer_init(&out, which, sizeof which - 1);
-    tcall_write_text(&out, name ? name : "(no name)");
-    tcall_write_text(&out, ": hook ");
-    tcall_write_text(&out, hook->name ? hook->name : "(no name)");
-    which[out.fill] = '\0';
-    review = tcall_review_of_(tc, which);
-    TCALL_REFUSE_(&review, !hook->run,
-                  "run is missing: name the function to call");
-    TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                  "its stage is none of TCALL_STAGES");
-    return review.error;
-}
-
-/* The same for a table of hooks. */
-static int tcall_hooks_check_(tcall *tc, const char *name,
-                              const tcall_hook *hooks, size_t count)
-{
-    int r = TCALL_OK;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_hook_check_(tc, name, &hooks[i]) < 0)
-            r = TCALL_E_TOOL;
-    return r;
-}
-
-/* Bytes of the order of a tool's hooks. */
-static size_t tcall_order_size_(const tcall *tc, const tcall_tool *tool)
-{
-    size_t count = (size_t)tc->desc.hook_count + tool->hook_count;
-    return tcall_round_up_(count * sizeof(const tcall_hook *));
-}
-
-/* Orders the hooks of the registry and of one tool, which may be NULL. The
- * room of a row that was used before is used again. */
-static int tcall_order_hooks_(tcall *tc, const tcall_tool *tool,
-                              tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Checks the hooks of a tool and puts them in order with the registry's. */
+/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
-    int r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (!tc->orders) { /* the start has failed: it only has to be counted */
-        tcall_lasts_(tc, tcall_order_size_(tc, tool));
-        return r;
-    }
-    return tcall_order_hooks_(tc, tool, &tc->orders[tool - tc->desc.tools]);
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
 }
-
-/* The same for the registry. Rows have orders of their own only where a tool
- * has hooks, or may come with some. */
-static int tcall_desc_hooks_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    int r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (r < 0)
-        return r;
-    if (rows) {
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-        r = tc->orders ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    return tcall_worse_(r, tcall_order_hooks_(tc, NULL, &tc->order));
-}
-
-#else
-
-/* Without hooks there is nothing to order: a table of them is a fault. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-    return TCALL_OK;
-}
-
-static int tcall_desc_hooks_(tcall *tc)
-{
-    (void)tc;
-    return TCALL_OK;
-}
-
-#endif
 
 /* ---- the registry ---- */
 
@@ -417,7 +154,7 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     r = tcall_desc_check_(tc);
     if (r == TCALL_OK) {
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_desc_hooks_(tc));
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
     }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
@@ -440,7 +177,8 @@ TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
     for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i].output) /* it is read as a value, to be checked */
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
             return room + 4 * bytes;
     return room;
 }

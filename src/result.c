@@ -34,17 +34,6 @@ TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
 /* Values that are nested deeper are left out. */
 #define TCALL_EXAMPLE_DEPTH_ 3
 
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ static void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
 /* Writes what was called, with its arguments, which are an object. */
 TCALL_NOINLINE_ static void
 tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
@@ -65,208 +54,6 @@ tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
     tcall_write_text(out, member.at ? ", ...): " : "): ");
 }
 
-/* Returns a value that a schema names, in the order of how likely it does what
- * the user wants; NULL where it names none. */
-TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
-{
-    static const struct {
-        const char *keyword;
-        bool first; /* the first of a list */
-    } values[] = {{"enum", true},
-                  {"examples", true},
-                  {"const", false},
-                  {"default", false}};
-    const char *value = NULL;
-    size_t i;
-    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
-        value = tcall_text_get_(schema, values[i].keyword);
-        if (values[i].first)
-            value = tcall_text_first_(value);
-    }
-    return value;
-}
-
-/* Returns the whole part of a number in a schema; where there is none, what
- * stands for it. */
-static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
-                                      tcall_int none)
-{
-    const char *at = tcall_text_get_(schema, keyword);
-    bool minus = at && *at == '-';
-    tcall_int value = 0;
-    if (!at)
-        return none;
-    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
-        value = value * 10 + *at - '0';
-    return minus ? -value : value;
-}
-
-/* Writes a number near the bounds of a schema, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
-                                                        const char *schema)
-{
-    const char *least = tcall_text_get_(schema, "minimum");
-    const char *most = tcall_text_get_(schema, "maximum");
-    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
-    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
-    tcall_int below =
-        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
-    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
-    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
-    step = step > 0 ? step : 1;
-    value += (step - value % step) % step; /* up to a multiple */
-    if (least && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(least));
-    else if (value <= high)
-        tcall_write_int(out, value);
-    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
-        tcall_write_decimal_(out, value * 10 - 5, 1);
-    else if (most && step == 1)
-        tcall_write_verbatim(out, tcall_text_verbatim_(most));
-    else
-        tcall_write_int(out, value - (value - high + step - 1) / step * step);
-}
-
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth);
-
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
-/* Writes an object with what its schema requires. */
-static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
-                                       int depth)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
-    tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
-        tcall_write_verbatim(out, tcall_text_verbatim_(name));
-        tcall_write_char_(out, ':');
-        tcall_write_schema_value_(
-            out, property ? tcall_text_value_(property) : NULL, depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes an array of as many elements as its schema wants. */
-static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
-    tcall_write_open(out, '[');
-    for (; count > 0 && !out->error; count--)
-        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
-    tcall_write_close(out, ']');
-}
-
-/* Writes a value that a schema may allow: which it does is looked at later. */
-static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
-                                      int depth)
-{
-    const char *named = tcall_example_named_(schema);
-    const char *type = tcall_text_get_(schema, "type");
-    const char *any = tcall_text_get_(schema, "anyOf");
-    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
-    if (type && *type == '[')
-        type = tcall_text_first_(type);
-    if (named)
-        tcall_write_verbatim(out, tcall_text_verbatim_(named));
-    else if (type && tcall_text_is_(type, "null"))
-        tcall_write_null(out);
-    else if (!type && any && depth)
-        tcall_write_schema_value_(out, any, depth - 1);
-    else if (!type || tcall_text_is_(type, "string"))
-        tcall_write_example_text_(out,
-                                  tcall_example_whole_(schema, "minLength", 0),
-                                  tcall_example_whole_(schema, "maxLength", 5));
-    else if (tcall_text_is_(type, "boolean"))
-        tcall_write_bool(out, true);
-    else if (tcall_text_is_(type, "object") && depth)
-        tcall_write_schema_object_(out, schema, depth - 1);
-    else if (tcall_text_is_(type, "array") && depth)
-        tcall_write_schema_array_(out, schema, depth - 1);
-    else
-        tcall_write_example_number_(out, schema);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-TCALL_NOINLINE_ static void tcall_write_shape_number_(tcall_writer *out,
-                                                      const tcall_shape *node)
-{
-    tcall_said_ said = tcall_said_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (node->flags & TCALL_MEMBER_OVER && said.has_high)
-        value = said.low / 2 + said.high / 2;
-    else if (said.has_low)
-        value = said.low + (node->flags & TCALL_MEMBER_OVER ? value : 0);
-    else if (said.has_high && value > said.high)
-        value = said.high - (node->flags & TCALL_MEMBER_UNDER ? value : 0);
-    tcall_write_comma_(out);
-    tcall_put_number_(out, value, node->digits);
-}
-
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth);
-
-/* Writes an object with what its shape requires. */
-static void tcall_write_shape_object_(tcall_writer *out,
-                                      const tcall_object *shape, int depth)
-{
-    const char *name = shape->names;
-    unsigned i;
-    tcall_write_open(out, '{');
-    for (i = 0; i < shape->count; i++, name = tcall_word_next_(name)) {
-        if (!(shape->members[i].flags & TCALL_MEMBER_REQUIRED))
-            continue;
-        tcall_write_key(out, name);
-        tcall_write_shape_value_(out, &shape->members[i], depth);
-    }
-    tcall_write_close(out, '}');
-}
-
-/* Writes a value that a node allows. */
-static void tcall_write_shape_value_(tcall_writer *out, const tcall_shape *node,
-                                     int depth)
-{
-    int32_t i;
-    if (node->kind == TCALL_KIND_CHOICE) {
-        tcall_write_string(out, (const char *)node->more);
-    } else if (node->kind == TCALL_KIND_LIST && depth) {
-        tcall_write_open(out, '[');
-        for (i = 0; i < node->low && !out->error; i++)
-            tcall_write_shape_value_(out, (const tcall_shape *)node->more,
-                                     depth - 1);
-        tcall_write_close(out, ']');
-    } else if (node->kind == TCALL_KIND_OBJECT && depth) {
-        tcall_write_shape_object_(out, (const tcall_object *)node->more,
-                                  depth - 1);
-    } else if (node->kind == TCALL_KIND_TEXT) {
-        tcall_write_example_text_(out, node->low, node->high);
-    } else if (node->types & TCALL_SHAPE_STRING) {
-        tcall_write_example_text_(out, 0, 5);
-    } else if (node->types & TCALL_SHAPE_BOOLEAN) {
-        tcall_write_bool(out, true);
-    } else {
-        tcall_write_shape_number_(out, node);
-    }
-}
-
 /* Returns whether the call would take the text. */
 TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
                                                 tcall_str text)
@@ -279,7 +66,7 @@ TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
     desc.object = desc.for_c = true;
     desc.target.object = shape;
     desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : &tcall_schema_rows;
+    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
     desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
     return (!shape || desc.target.out) &&
            tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
@@ -319,10 +106,11 @@ static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
     if (args.cap > TCALL_EXAMPLE_)
         args.cap = TCALL_EXAMPLE_;
     if (tool->shape)
-        tcall_write_shape_object_(&args, tool->shape, TCALL_EXAMPLE_DEPTH_);
+        tcall_write_shape_example_(&args, tool->shape);
     else
-        tcall_write_schema_value_(&args, tcall_text_space_(tool->parameters),
-                                  TCALL_EXAMPLE_DEPTH_);
+        tool->parameters.reader->example(
+            &args, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
     tcall_write_char_(&args, '\0');
     if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
         return 0;
@@ -381,7 +169,8 @@ TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
     tcall_write_text(out, call->tool->name);
     for (i = 0; i < call->faults; i++) {
         tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, call->args.at, &call->fault[i], true);
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->args.at, &call->fault[i], true);
     }
 }
 
@@ -433,8 +222,7 @@ static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
              tcall_is_checked_(call->tool))
         tcall_write_example_(out, call);
     if (failure->retry_ms) {
-        tcall_write_key(out, "retry_after_ms");
-        tcall_write_int(out, (tcall_int)failure->retry_ms);
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
     }
     if (failure->error == TCALL_E_UNKNOWN)
         tcall_write_available_(out, cx->call);
@@ -453,8 +241,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
     bool ran = cx->result.ran && !tcall_repeatable_(cx);
     tcall_output_clear_(cx);
     tcall_write_open(out, '{');
-    tcall_write_key(out, "success");
-    tcall_write_bool(out, false);
+    tcall_write_flag_(out, "success", false);
     if (brevity <= TCALL_TELL_WHY_) {
         tcall_write_key(out, "error");
         tcall_write_quote(out);
@@ -474,8 +261,7 @@ static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
                                            ? failure->code
                                            : tcall_error_code(failure->error)));
     if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_key(out, "ran");
-        tcall_write_bool(out, true);
+        tcall_write_flag_(out, "ran", true);
     }
     if (brevity == TCALL_TELL_ALL_)
         tcall_write_help_(out, cx);

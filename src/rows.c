@@ -114,15 +114,15 @@ static void tcall_rows_branch_(tcall_machine *m, const tcall_node *node,
     f->branch = branch;
 }
 
-/* Pushes the group of an if, and its three nodes as branches of it. */
+/* Pushes the group of an if, and then and else, which follow it, as branches of
+ * it, too. */
 static void tcall_rows_if_(tcall_machine *m, uint16_t i, const tcall_row *row)
 {
     uint16_t group = tcall_rows_group_(m, i, row, 2);
-    uint8_t k;
-    for (k = 0; k < 3; k++)
-        if (row->of.nodes[k])
-            tcall_rows_branch_(m, row->of.nodes[k], group,
-                               (uint8_t)(TCALL_ROLE_IF_ + k), !k);
+    for (; row && row->on <= TCALL_ON_ELSE_; row = tcall_row_next_(row))
+        tcall_rows_branch_(m, &row->of.members->node, group,
+                           (uint8_t)(TCALL_ROLE_IF_ + row->on - TCALL_ON_IF_),
+                           row->on == TCALL_ON_IF_);
 }
 
 /* Pushes a group for each name of dependentSchemas: whether the name comes is
@@ -145,7 +145,7 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
 {
     uint16_t group, k;
     switch (row->on) {
-    case TCALL_ON_REF_: tcall_rows_push_(m, row->of.node, row, i); break;
+    case TCALL_ON_REF_:
     case TCALL_ON_ALLOF_:
         for (k = 0; k < row->count; k++)
             tcall_rows_push_(m, &row->of.members[k].node, row, i);
@@ -167,9 +167,11 @@ static void tcall_rows_bring_(tcall_machine *m, uint16_t i,
         if (m->types == TCALL_SHAPE_ARRAY)
             tcall_rows_group_(m, i, row, 0);
         break;
-    default:
+    case TCALL_ON_DEPENDENT_:
         if (m->types == TCALL_SHAPE_OBJECT)
             tcall_rows_dependent_(m, i, row);
+        break;
+    default: break; /* then, else */
     }
 }
 
@@ -202,11 +204,12 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_patterns_(tcall_machine *m, uint16_t i,
                                  const tcall_row *row)
 {
+    const tcall_match *match = tcall_row_match_(row);
     bool hit = false;
     uint16_t k;
     for (k = 0; k < row->count; k++)
-        if (tcall_rows_matches_(m, &row->of.match[k], m->text + m->key)) {
-            tcall_rows_push_(m, &row->of.match[k].node, row, i);
+        if (tcall_rows_matches_(m, &match[k], m->text + m->key)) {
+            tcall_rows_push_(m, &row->of.members[k].node, row, i);
             hit = true;
         }
     return hit;
@@ -225,7 +228,7 @@ static void tcall_rows_enter_member_(tcall_machine *m, uint16_t i)
         } else if (row->on == TCALL_ON_PATTERNS_) {
             hit |= tcall_rows_patterns_(m, i, row);
         } else if (row->on == TCALL_ON_OTHERS_ && !hit) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -241,7 +244,7 @@ static void tcall_rows_enter_item_(tcall_machine *m, uint16_t i)
             if (index < prefix)
                 tcall_rows_push_(m, &row->of.members[index].node, row, i);
         } else if (row->on == TCALL_ON_ITEMS_ && index >= prefix) {
-            tcall_rows_push_(m, row->of.node, row, i);
+            tcall_rows_push_(m, &row->of.members->node, row, i);
         }
     }
 }
@@ -312,7 +315,7 @@ static uint8_t tcall_rows_note_(tcall_machine *m, uint16_t i)
     while (row && row->on < TCALL_ON_NAMES_)
         row = tcall_row_next_(row);
     if (row && row->on == TCALL_ON_NAMES_)
-        tcall_rows_push_(m, row->of.node, row, i);
+        tcall_rows_push_(m, &row->of.members->node, row, i);
     return came;
 }
 
@@ -349,14 +352,28 @@ static void tcall_rows_reads_(tcall_machine *m, const char *from,
     tcall_machine_costs_(m, 1 + (size_t)(to - from) / 16);
 }
 
-/* Whether the object that is complete has a member. */
-static bool tcall_rows_has_(tcall_machine *m, const char *name)
+/* Returns the name of the object that is complete, from a key or its beginning
+ * on, or NULL. */
+static const char *tcall_rows_find_(tcall_machine *m, const char *from,
+                                    const char *name)
 {
-    const char *object = m->text + m->token, *key;
+    const char *key = *from == '{' ? tcall_text_first_(from) : from;
     if (!tcall_machine_going_(m))
-        return false;
-    key = tcall_text_find_(object, name);
-    tcall_rows_reads_(m, object, key ? key : m->text + m->len);
+        return NULL;
+    key = tcall_text_find_(key, name);
+    tcall_rows_reads_(m, from, key ? key : m->text + m->len);
+    return key;
+}
+
+/* Whether the object that is complete has a member. *last: the one that was
+ * found last, or NULL: names tend to come in order. */
+static bool tcall_rows_has_(tcall_machine *m, const char *name,
+                            const char **last)
+{
+    const char *key = *last ? tcall_rows_find_(m, *last, name) : NULL;
+    if (!key)
+        key = tcall_rows_find_(m, m->text + m->token, name);
+    *last = key ? key : *last;
     return key != NULL;
 }
 
@@ -434,6 +451,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
 {
     const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
     const char *name = tcall_text_first_(row->of.text);
+    const char *last = NULL;
     uint16_t i, k = TCALL_NO_MEMBER_;
     bool ok = true;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
@@ -441,7 +459,7 @@ static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
     for (i = 0; name && tcall_machine_going_(m); i++) {
         k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
                  : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name))
+        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -453,15 +471,16 @@ static bool tcall_rows_needed_(tcall_machine *m, const tcall_frame_ *f,
                                const tcall_row *row)
 {
     const char *key = tcall_text_first_(row->of.text), *list, *name;
+    const char *last = NULL;
     bool ok = true;
     for (; key && tcall_machine_going_(m);
          key = tcall_text_after_(tcall_text_skip_(list))) {
         list = tcall_text_value_(key);
-        if (*list != '[' || !tcall_rows_has_(m, key))
+        if (*list != '[' || !tcall_rows_has_(m, key, &last))
             continue;
         for (name = tcall_text_first_(list); name && tcall_machine_going_(m);
              name = tcall_text_after_(tcall_text_skip_(name)))
-            if (!tcall_rows_has_(m, name))
+            if (!tcall_rows_has_(m, name, &last))
                 ok = tcall_rows_fails_(m, f, TCALL_ON_NEEDED_, row,
                                        (size_t)(name - row->of.text));
     }
@@ -548,30 +567,26 @@ static size_t tcall_rows_repeated_(tcall_machine *m)
     return index;
 }
 
-/* The types that a row says something about. */
-static uint8_t tcall_rows_about_(uint8_t on)
-{
-    switch (on) {
-    case TCALL_ON_PATTERN_:
-    case TCALL_ON_MIN_LENGTH_:
-    case TCALL_ON_MAX_LENGTH_: return TCALL_SHAPE_STRING;
-    case TCALL_ON_MINIMUM_:
-    case TCALL_ON_MAXIMUM_:
-    case TCALL_ON_ABOVE_:
-    case TCALL_ON_BELOW_:
-    case TCALL_ON_MULTIPLE_: return TCALL_SHAPE_NUMBER;
-    case TCALL_ON_MIN_ITEMS_:
-    case TCALL_ON_MAX_ITEMS_:
-    case TCALL_ON_UNIQUE_: return TCALL_SHAPE_ARRAY;
-    case TCALL_ON_MIN_PROPERTIES_:
-    case TCALL_ON_MAX_PROPERTIES_:
-    case TCALL_ON_REQUIRED_:
-    case TCALL_ON_NEEDED_: return TCALL_SHAPE_OBJECT;
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: return TCALL_SHAPE_ANY;
-    default: return 0;
-    }
-}
+/* The types that a keyword from enum on says something about. */
+static const uint8_t tcall_rows_about_[] = {TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_ANY,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_NUMBER,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_STRING,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT,
+                                            0, /* of contains */
+                                            0,
+                                            TCALL_SHAPE_ARRAY,
+                                            TCALL_SHAPE_OBJECT,
+                                            TCALL_SHAPE_OBJECT};
 
 /* What one row says of a value of these types, so long. */
 static bool tcall_rows_row_holds_(tcall_machine *m, const tcall_frame_ *f,
@@ -619,7 +634,8 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
-        if (tcall_rows_about_(row->on) & types &&
+        if (row->on >= TCALL_ON_ENUM_ &&
+            tcall_rows_about_[row->on - TCALL_ON_ENUM_] & types &&
             !tcall_rows_row_holds_(m, f, row, types, count))
             ok = false;
     return ok;
@@ -638,8 +654,8 @@ static bool tcall_rows_if_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     int which = f->count & 1 ? 1 : 2;
-    return !f->by->of.nodes[which] || f->count >> which & 1 ||
-           tcall_rows_tell_kept_(m, i, which);
+    return !tcall_row_of_(f->node, (uint8_t)(TCALL_ON_IF_ + which)) ||
+           f->count >> which & 1 || tcall_rows_tell_kept_(m, i, which);
 }
 
 /* Whether as many items fit as contains asks for. */
@@ -660,6 +676,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
 {
     const tcall_frame_ *f = &m->slot[i].frame;
     const tcall_fault *kept = &m->slot[i + 1].kept;
+    const char *last = NULL;
     switch (f->by->on) {
     case TCALL_ON_IF_: return tcall_rows_if_holds_(m, i);
     case TCALL_ON_NOT_:
@@ -667,7 +684,7 @@ static bool tcall_rows_group_holds_(tcall_machine *m, uint16_t i)
     case TCALL_ON_CONTAINS_: return tcall_rows_contains_(m, f);
     case TCALL_ON_DEPENDENT_:
         return f->count ||
-               !tcall_rows_has_(m, f->by->of.members[f->came].name) ||
+               !tcall_rows_has_(m, f->by->of.members[f->came].name, &last) ||
                tcall_rows_tell_kept_(m, i, 1);
     default:
         if (f->by->on == TCALL_ON_ANYOF_ ? f->count : f->count == 1)

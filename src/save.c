@@ -346,6 +346,7 @@ int tcall_agent_load(tcall_agent *agent, tcall_str bytes)
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
     agent->chat.block->low = agent->chat.start;
+    agent->chat.counted.at = 0;
     agent->answer_at = 0;
     agent->unanswered = false;
     if (tcall_load_whole_(&bytes)) {

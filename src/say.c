@@ -12,6 +12,337 @@
  * with whoever reads shapes alone.
  */
 
+/* ---- misfits of shapes: where ---- */
+
+/* Returns the keyword of a misfit's code, in flash. */
+TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+{
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    return tcall_word_at_(keywords, code - 1);
+}
+
+/* A misfit that is said, and where it is: the value, and the object or list
+ * around it. */
+typedef struct tcall_misplaced_ {
+    tcall_writer *out;          /* where it is said */
+    const tcall_misfit *misfit; /* NULL: it was found in checked text */
+    const tcall_shape *node;    /* of the value */
+    const char *name;           /* of the member; NULL: an item */
+    const tcall_object *object; /* around the value, or the value */
+    const char *came; /* the value or name in text that was checked, or NULL */
+    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
+    tcall_limits_ limits;                                 /* of the value */
+} tcall_misplaced_;
+
+/* Writes a name as a step of a JSON Pointer. */
+static void tcall_put_step_(tcall_writer *writer, const char *name)
+{
+    char bytes[4];
+    size_t len = 0;
+    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
+        const char *escape = tcall_pointer_escape_(bytes[len]);
+        name++;
+        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
+            continue;
+        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
+        len = 0;
+    }
+}
+
+/* Walks the trail from an object to the place, writing the steps from `from` on
+ * as a JSON Pointer. What is absent or unknown has no place of its own: that is
+ * the object. */
+static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
+{
+    const tcall_misfit *misfit = place->misfit;
+    uint8_t i;
+    for (i = from; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, place->object);
+        TCALL_FETCH_(tcall_shape, node, place->node);
+        bool list = node->kind == TCALL_KIND_LIST;
+        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
+            return;
+        place->node =
+            list ? (const tcall_shape *)node->more : object->members + step;
+        place->name = list ? NULL : tcall_word_at_(object->names, step);
+        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
+            tcall_write_char_(place->out, '/');
+            if (list)
+                tcall_put_number_(place->out, step, 0);
+            else
+                tcall_put_step_(place->out, place->name);
+        }
+        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
+            place->object =
+                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
+    }
+}
+
+/* ---- and in words ---- */
+
+/* Writes the types of a set: "a string, a number or null". */
+static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
+        "an integer\0";
+    int index = 8;
+    if (types & TCALL_SHAPE_INTEGER) /* is said first */
+        types ^= TCALL_SHAPE_INTEGER | 1u << 7;
+    while (index-- > 0) {
+        if (!(types >> index & 1))
+            continue;
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        types &= ~(1u << index);
+        if (types)
+            tcall_write_flash(writer, types & (types - 1)
+                                          ? TCALL_FLASH_TEXT_(", ")
+                                          : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes so many of what the limits are of: "1 character", "5 elements". */
+static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+{
+    static const char nouns[] TCALL_FLASH_ =
+        "\0\0 character\0 characters\0 element\0 elements\0"
+        " property\0 properties\0";
+    tcall_put_number_(writer, count, 0);
+    tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
+}
+
+/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
+ * mere number. */
+static void tcall_limit_part_(void *of, char letter)
+{
+    const tcall_limits_ *is = (const tcall_limits_ *)of;
+    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
+    if (limit->text.len)
+        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
+    else if (is->of && letter != 'c')
+        tcall_tell_count_(is->out, limit->number, is->of);
+    else
+        tcall_put_number_(is->out, limit->number, is->digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of)
+        range = 9;
+    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
+                       tcall_limit_part_, is);
+}
+
+#ifndef TOOLCALL_NO_SENTENCES
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_tell_list_(tcall_writer *writer, const char *word,
+                             int32_t count)
+{
+    for (; count > 0; count--, word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        if (count > 1)
+            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
+                                                : TCALL_FLASH_TEXT_(" or "));
+    }
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_tell_wanted_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    unsigned types = tcall_types_of_(node);
+    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
+    else
+        tcall_tell_types_(place->out, null_last
+                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
+                                          : types);
+    tcall_tell_range_(&place->limits, false);
+    if (null_last)
+        TCALL_SAY(place->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_tell_room_(tcall_misplaced_ *place)
+{
+    const tcall_shape *node = place->node;
+    if (place->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_tell_wanted_(place);
+        return;
+    }
+    TCALL_SAY(place->out, "at most ");
+    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(place->out, node->size - 1, 0);
+        TCALL_SAY(place->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_tell_known_(const tcall_misplaced_ *place)
+{
+    const tcall_object *object = place->object;
+    uint8_t count = TCALL_FETCH_8_(&object->count);
+    if (!count)
+        return;
+    TCALL_SAY(place->out, "use ");
+    tcall_tell_list_(place->out,
+                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
+    TCALL_SAY(place->out, " or ");
+}
+
+/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
+ * it was too long to be shown. Returns false where none was kept. */
+static bool tcall_tell_came_(const tcall_misplaced_ *place)
+{
+    if (place->came) {
+        place->show(place->out, place->came);
+        return true;
+    }
+#if TOOLCALL_MISFIT_TEXT
+    const tcall_misfit *misfit = place->misfit;
+    size_t len = misfit->text_len;
+    bool cut = len == TOOLCALL_MISFIT_TEXT;
+    uint8_t quoted = place->out->quoted;
+    if (!len)
+        return false;
+    tcall_write_char_(place->out, '"');
+    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+        place->out->quoted = 1;
+    tcall_write_bytes(place->out, misfit->text,
+                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+    place->out->quoted = quoted;
+    tcall_write_text(place->out, cut ? "...\"" : "\"");
+    return true;
+#else
+    return false;
+#endif
+}
+
+/* Writes what passed a limit: of a number that itself, where it is known. */
+static void tcall_tell_value_(const tcall_misplaced_ *place)
+{
+    const tcall_misfit *misfit = place->misfit;
+    if (place->limits.of == TCALL_LIMITS_LENGTH_)
+        TCALL_SAY(place->out, "the string");
+    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
+        TCALL_SAY(place->out, "the array");
+    else if (place->came)
+        place->show(place->out, place->came);
+    else if (misfit->exact)
+        tcall_put_number_(place->out, misfit->got, place->node->digits);
+    else
+        TCALL_SAY(place->out, "this number");
+}
+
+/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
+static void tcall_tell_part_(void *of, char letter)
+{
+    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
+    tcall_limits_ *limits = &place->limits;
+    switch (letter) {
+    case 'v': tcall_tell_value_(place); break;
+    case 'u':
+        tcall_write_parts_(place->out,
+                           limits->low.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not greater than %l")
+                               : TCALL_FLASH_TEXT_("under the minimum %l"),
+                           tcall_limit_part_, limits);
+        break;
+    case 'o':
+        tcall_write_parts_(place->out,
+                           limits->high.how == TCALL_LIMIT_BEYOND_
+                               ? TCALL_FLASH_TEXT_("not less than %h")
+                               : TCALL_FLASH_TEXT_("over the maximum %h"),
+                           tcall_limit_part_, limits);
+        break;
+    case 's': tcall_tell_wanted_(place); break;
+    case 'r': tcall_tell_room_(place); break;
+    case 'k': tcall_tell_known_(place); break;
+    case 'w':
+        if (!tcall_tell_came_(place))
+            TCALL_SAY(place->out, "this");
+        break;
+    case 'x':
+        tcall_write_flash(
+            place->out,
+            tcall_tell_came_(place)
+                ? TCALL_FLASH_TEXT_(" is not a property here")
+                : TCALL_FLASH_TEXT_("a property is not known here"));
+        break;
+    default: tcall_write_flash(place->out, place->name); break; /* n */
+    }
+}
+
+/* Writes what is wrong, and what to send instead. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    TCALL_FETCH_(tcall_shape, node, place->node);
+    place->node = node;
+    place->limits = tcall_limits_of_(node);
+    place->limits.out = place->out;
+    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
+                       tcall_tell_part_, place);
+}
+
+#else
+
+/* Writes what is wrong as the keyword alone. */
+static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
+{
+    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
+}
+
+#endif /* TOOLCALL_NO_SENTENCES */
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    tcall_misplaced_ place;
+    size_t before = writer->len;
+    memset(&place, 0, sizeof place);
+    place.out = writer;
+    place.misfit = misfit;
+    place.node = &tcall_root_;
+    place.object = shape;
+    tcall_say_place_(&place, from);
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_tell_misfit_(&place, misfit->code);
+    return writer->error;
+}
+
 /* ---- texts ---- */
 
 /* Longer values are cut in what the model reads. */
@@ -34,12 +365,10 @@ static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
         end = at + tcall_text_inner_(string).len;
     while ((end ? at < end : *at != '"') && !cut) {
         const char *from = at, *escape = NULL;
-        char bytes[4];
-        size_t len = end ? 0 : tcall_text_character_(&at, bytes);
-        if (end) /* a character, all of its bytes */
-            do
-                bytes[len++] = *at++;
-            while (len < sizeof bytes && at < end && (*at & 0xC0) == 0x80);
+        bool plain = end && *at == '\\'; /* no escape any more */
+        char bytes[4] = "\\";
+        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
+        at += plain;
         sent += len;
         cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
                                      : quotes && writer->len >= room;
@@ -91,18 +420,12 @@ static void tcall_say_count_(tcall_writer *writer, uint32_t count)
     tcall_write_uint(writer, count);
 }
 
-/* Writes a count with its noun, for the characters, elements or properties of
- * a value. */
-static void tcall_say_counted_(tcall_writer *writer, uint32_t count,
-                               const char *value)
+/* Returns what the counts of a value are of. */
+static uint8_t tcall_counts_of_(const char *value)
 {
-    static const char *const nouns[][2] = {{" character", " characters"},
-                                           {" element", " elements"},
-                                           {" property", " properties"}};
-    tcall_say_count_(writer, count);
-    tcall_write_text(writer, nouns[tcall_text_is_string_(value) ? 0
-                                   : *value == '['              ? 1
-                                                   : 2][count != 1]);
+    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
+           : *value == '['              ? TCALL_LIMITS_ITEMS_
+                                        : TCALL_LIMITS_PROPERTIES_;
 }
 
 /* ---- places ---- */
@@ -156,6 +479,8 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ONEOF, "%v fits %f of oneOf", "; send what fits exactly one of %o")      \
     X(NOT, "%v matches what is forbidden, %o", "; send a value that does not") \
     X(IF, "", "")                                                              \
+    X(THEN, "", "")                                                            \
+    X(ELSE, "", "")                                                            \
     X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
     X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
@@ -173,7 +498,7 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(ABOVE, "%v is not greater than %o", "; send %r")                         \
     X(BELOW, "%v is not less than %o", "; send %r")                            \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %c")                             \
+    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
@@ -216,18 +541,14 @@ static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
                                               const char *text,
                                               const tcall_fault *is)
 {
-    tcall_said_fault_ fault;
-    fault.out = writer;
-    fault.is = is;
-    fault.value = text + is->at;
-    fault.key = NULL;
-    fault.keyword = is->keyword;
-    fault.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                  (is->row || !is->node->types);
-    if (fault.never)
-        fault.keyword = TCALL_ON_ALLOF_;
-    if (fault.never && is->row && is->row->on >= TCALL_ON_PROPERTIES_)
-        fault.keyword = is->row->on;
+    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    tcall_said_fault_ fault = {writer, is,    text + is->at,
+                               NULL,   never, is->keyword};
+    if (never)
+        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                            ? is->row->on
+                            : (uint8_t)TCALL_ON_ALLOF_;
     return fault;
 }
 
@@ -256,75 +577,64 @@ static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
-    bool words = row->on == TCALL_ON_ENUM_, more;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    uint16_t i;
-    more = words ? p != NULL : row->count > 0;
-    for (i = 0; more; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i].name);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
-        more = words ? p != NULL : i + 1 < row->count;
-        if (more)
-            tcall_write_text(writer,
-                             !words || tcall_text_after_(tcall_text_skip_(p))
-                                 ? ", "
-                                 : " or ");
-        if (more && writer->len > room) {
+    bool words = row->on == TCALL_ON_ENUM_;
+    const char *p =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    const char *next;
+    for (; p; p = next) {
+        tcall_say_spelled_(writer, p);
+        next = tcall_text_after_(
+            tcall_text_skip_(words ? p : tcall_text_value_(p)));
+        if (!next)
+            break;
+        tcall_write_text(writer,
+                         !words || tcall_text_after_(tcall_text_skip_(next))
+                             ? ", "
+                             : " or ");
+        if (writer->len > room) {
             tcall_write_text(writer, "...");
-            more = false;
+            break;
         }
     }
 }
 
-/* Returns the limit on one side of what a fault is about; of two the one that
- * excludes its number. */
-static const tcall_row *tcall_fault_limit_(const tcall_said_fault_ *fault,
-                                           int most)
+/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
+ * two the one that excludes its number. */
+static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
 {
     int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    const tcall_row *row;
-    if (low >= TCALL_ON_MIN_LENGTH_)
-        return tcall_fault_row_(fault, low + most);
-    row = tcall_fault_row_(fault, TCALL_ON_ABOVE_ + most);
-    return row ? row : tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    bool counts = low >= TCALL_ON_MIN_LENGTH_;
+    const tcall_row *row =
+        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
+    bool beyond = row && !counts;
+    tcall_limit_ limit;
+    memset(&limit, 0, sizeof limit);
+    if (!counts && !row)
+        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
+    if (!row)
+        return limit;
+    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    if (counts)
+        limit.number = (tcall_int)row->of.number;
+    else
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
 }
 
-/* Returns how a side is limited: 0: not, 1: by a number that is excluded, 2: by
- * one that is included. */
-static int tcall_fault_side_(const tcall_said_fault_ *fault, int most)
+/* Writes which numbers to send, or how many of what a value has. */
+static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
 {
-    const tcall_row *row = tcall_fault_limit_(fault, most);
-    return !row ? 0 : row->on == TCALL_ON_ABOVE_ + most ? 1 : 2;
-}
-
-/* Returns which number to send. */
-static const char *tcall_fault_range_(const tcall_said_fault_ *fault)
-{
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0";
-    return tcall_word_at_(ranges, tcall_fault_side_(fault, 0) * 3 +
-                                      tcall_fault_side_(fault, 1));
-}
-
-/* Returns how many to send. */
-static const char *tcall_fault_counts_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *low = tcall_fault_limit_(fault, 0);
-    const tcall_row *high = tcall_fault_limit_(fault, 1);
-    if (!high)
-        return TCALL_FLASH_TEXT_("at least %L");
-    if (!low)
-        return TCALL_FLASH_TEXT_("at most %H");
-    return low->of.number == high->of.number ? TCALL_FLASH_TEXT_("%H")
-                                             : TCALL_FLASH_TEXT_("%l to %H");
+    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
+    tcall_limits_ is;
+    is.out = fault->out;
+    is.digits = 0;
+    is.of =
+        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
+    is.low = tcall_fault_limit_(fault, 0);
+    is.high = tcall_fault_limit_(fault, 1);
+    if (!counts)
+        tcall_write_text(fault->out, number ? "a number" : "an integer");
+    tcall_tell_range_(&is, counts);
 }
 
 /* Writes what a row says, as its schema spells it. */
@@ -444,22 +754,13 @@ static void tcall_say_part_(void *of, char letter)
         tcall_tell_types_(
             writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
         break;
-    case 'n': tcall_say_counted_(writer, is->count, fault->value); break;
+    case 'n':
+        tcall_tell_count_(writer, (tcall_int)is->count,
+                          tcall_counts_of_(fault->value));
+        break;
     case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
     case 'o': tcall_say_own_(fault); break;
-    case 'l': tcall_say_rule_(writer, tcall_fault_limit_(fault, 0)); break;
-    case 'h': tcall_say_rule_(writer, tcall_fault_limit_(fault, 1)); break;
-    case 'L':
-    case 'H':
-        tcall_say_counted_(writer,
-                           tcall_fault_limit_(fault, letter == 'H')->of.number,
-                           fault->value);
-        break;
-    case 'c': tcall_say_text_(fault, tcall_fault_counts_(fault)); break;
-    case 'r':
-        tcall_write_text(writer, number ? "a number" : "an integer");
-        tcall_say_text_(fault, tcall_fault_range_(fault));
-        break;
+    case 'r': tcall_say_range_(fault, number); break;
     case 'e': tcall_say_list_(writer, row); break;
     case 'x':
         tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
@@ -490,46 +791,60 @@ static void tcall_say_part_(void *of, char letter)
 static void tcall_say_shape_(const tcall_said_fault_ *fault)
 {
     const tcall_fault *is = fault->is;
-    tcall_misfit misfit;
     tcall_misplaced_ place;
-    memset(&misfit, 0, sizeof misfit);
-    for (misfit.code = 1;
-         TCALL_FETCH_8_(tcall_misfit_keys_ + misfit.code) != fault->keyword;)
-        misfit.code++;
-    place.misfit = &misfit;
-    place.node = is->shape;
-    place.name = NULL;
-    place.object = is->object;
+    int code = 1;
+    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
+        code++;
+    memset(&place, 0, sizeof place);
+    place.out = fault->out;
+    place.node = (const tcall_shape *)is->shape;
     place.came = fault->value;
     place.show = tcall_say_sent_;
+    if (fault->keyword == TCALL_ON_OTHERS_ ||
+        fault->keyword == TCALL_ON_REQUIRED_ ||
+        fault->keyword == TCALL_ON_DUPLICATE_) {
+        place.node = &tcall_machine_object_;
+        place.object = (const tcall_object *)is->shape;
+    }
     if (fault->keyword == TCALL_ON_REQUIRED_)
         place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &is->object->names), is->count);
-    tcall_tell_misfit_(fault->out, &place);
+            TCALL_FETCH_POINTER_(const char *, &place.object->names),
+            is->count);
+    tcall_tell_misfit_(&place, code);
 }
 
 /* ---- whole faults ---- */
 
+/* What says the fault of a node; NULL where there are but shapes. */
+typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+
 /* Says what is wrong, and to a model what to send instead. */
-static void tcall_say_sentence_(tcall_said_fault_ *fault, bool remedy)
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
 {
     int half;
+    for (half = 0; half <= (int)remedy; half++)
+        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+}
+
+static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
+                                bool remedy)
+{
     if (!fault->is->node)
         tcall_say_shape_(fault);
-    else
-        for (half = 0; half <= (int)remedy; half++)
-            tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
+    else if (say)
+        say(fault, remedy);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
  * ..." Without a remedy it is of what nobody can send anew. */
-TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, const char *text,
-                                    const tcall_fault *is, bool remedy)
+TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
+                                    const char *text, const tcall_fault *is,
+                                    bool remedy)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     fault.key = tcall_say_pointer_(writer, text, fault.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, remedy);
+    tcall_say_sentence_(&fault, say, remedy);
 }
 
 /* Writes "path", with the member that a coercion left out, or NULL. Returns the
@@ -552,8 +867,8 @@ static const char *tcall_write_path_(tcall_writer *writer, const char *text,
     return key;
 }
 
-int tcall_write_fault(tcall_writer *writer, const char *text,
-                      const tcall_fault *is)
+TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
+                                     const char *text, const tcall_fault *is)
 {
     tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
     tcall_write_open(writer, '{');
@@ -562,9 +877,15 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
     tcall_write_string(writer, tcall_fault_word_(&fault));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, true);
+    tcall_say_sentence_(&fault, say, true);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
+}
+
+int tcall_write_fault(tcall_writer *writer, const char *text,
+                      const tcall_fault *is)
+{
+    return tcall_write_fault_(writer, tcall_say_node_, text, is);
 }
 
 /* ---- coercions ---- */

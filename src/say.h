@@ -1,5 +1,6 @@
 #pragma once
 #include "machine.h"
+#include "read.h"
 #include "write.h"
 
 /* ==========================================================================
@@ -22,3 +23,11 @@ TCALL_API int tcall_write_fault(tcall_writer *w, const char *text,
  */
 TCALL_API int tcall_write_coercions(tcall_writer *w,
                                     const tcall_machine *machine);
+/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
+ * maximum 7; send an integer from 1 to 7". A name or word that came is
+ * escaped as in JSON: it has no end of a line. The first `from` steps of the
+ * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
+ * keyword: "/days: maximum". */
+TCALL_API int tcall_write_misfit(tcall_writer *writer,
+                                 const tcall_misfit *misfit,
+                                 const tcall_object *shape, uint8_t from);

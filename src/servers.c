@@ -142,7 +142,7 @@ static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
     const char *piece = tcall_next_piece_(pieces.ptr, end);
-    tcall_write_form_(out, "'reasoning_details':[", NULL);
+    tcall_write_form_(out, "\"reasoning_details\":[", NULL);
     while (piece) {
         tcall_detail_ detail = tcall_detail_of_(piece, end);
         if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
@@ -165,24 +165,26 @@ static int tcall_server_write_(const tcall_provider *provider,
 
 /* A row of one of the tables: the function that writes its requests, and the
  * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,          \
-                      reasoning, member, strict, quirks, turns)                \
-    TCALL_DATA_ const tcall_provider tcall_##name = {#name,                    \
-                                                     url,                      \
-                                                     path,                     \
-                                                     NULL,                     \
-                                                     header,                   \
-                                                     prefix,                   \
-                                                     {NULL, NULL},             \
-                                                     write,                    \
-                                                     &tcall_##format##_paths_, \
-                                                     tcall_##format##_stops_,  \
-                                                     tcall_##format##_types_,  \
-                                                     reasoning,                \
-                                                     strict,                   \
-                                                     quirks,                   \
-                                                     member,                   \
-                                                     turns};
+#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
+                      reasoning, member, strict, quirks, turns)           \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
+        tcall_##name##_place_,                                            \
+        tcall_##name##_place_ + sizeof #name,                             \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                \
+        NULL,                                                             \
+        header,                                                           \
+        prefix,                                                           \
+        {NULL, NULL},                                                     \
+        write,                                                            \
+        &tcall_##format##_answer_,                                        \
+        tcall_##format##_stops_,                                          \
+        tcall_##format##_types_,                                          \
+        reasoning,                                                        \
+        strict,                                                           \
+        quirks,                                                           \
+        member,                                                           \
+        turns};
 #define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_

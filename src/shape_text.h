@@ -3,7 +3,7 @@
 #include "read.h"
 
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON, a misfit in words
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
  *
  * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
  * are characters there: a text of other letters than ASCII may be refused for
@@ -14,7 +14,8 @@
 /* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
  * accepts, with descriptions and defaults. What may be null is written as
  * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do. */
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_shape(tcall_writer *writer,
                                 const tcall_object *shape);
 /* Writes the struct as a JSON object: the members that came, one that came as
@@ -23,11 +24,13 @@ TCALL_API int tcall_write_shape(tcall_writer *writer,
  * TOOLCALL_SHAPE_LEVELS. */
 TCALL_API int tcall_write_struct(tcall_writer *writer,
                                  const tcall_object *shape, const void *args);
-/* Writes place, what is wrong and what to send instead: "/days: 9 is over the
- * maximum 7; send an integer from 1 to 7". A name or word that came is
- * escaped as in JSON: it has no end of a line. The first `from` steps of the
- * misfit's way lead to the shape. With TOOLCALL_NO_SENTENCES it is place and
- * keyword: "/days: maximum". */
-TCALL_API int tcall_write_misfit(tcall_writer *writer,
-                                 const tcall_misfit *misfit,
-                                 const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};

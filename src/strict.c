@@ -14,53 +14,17 @@
 /* What one request may still hold of what a provider limits. */
 typedef struct tcall_strict_budget_ {
     uint8_t mode; /* TCALL_STRICT_... */
-    bool say;     /* where a tool is not strict, that has to be said */
     uint16_t tools, optional, unions;
 } tcall_strict_budget_;
-
-/* Returns the shape that the schema which is sent of a tool is written from,
- * or NULL: there is a text. */
-TCALL_SHARED_ const tcall_object *tcall_sent_shape_(const tcall_tool *tool)
-{
-    return tool->provider_schema ? NULL : tool->shape;
-}
 
 /* The text of the schema that is sent of a tool. */
 TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
 {
-    const char *text =
-        tool->provider_schema ? tool->provider_schema : tool->parameters;
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
     text = text ? tcall_text_space_(text) : "";
     return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
 }
-
-#ifdef TOOLCALL_NO_STRICT
-
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    tcall_strict_budget_ none;
-    (void)mode;
-    memset(&none, 0, sizeof none);
-    return none;
-}
-
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)tool;
-    (void)budget;
-    return false;
-}
-
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    (void)out;
-    return tcall_strict_spend_(tool, budget);
-}
-
-#else
 
 /* Anthropic publishes limits for all tools of a request together. */
 TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
@@ -137,32 +101,28 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
 
 /* Deeper brackets are copied as they are. Strict modes accept 10 levels of
  * schemas below the first. */
-#define TCALL_STRICT_DEPTH_  24
-#define TCALL_STRICT_LEVELS_ 10
+#define TCALL_STRICT_DEPTH_ 24
 
 /* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_   32
+#define TCALL_STRICT_REFS_ 32
 
 /* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_view_ {
-    tcall_writer *out;
-    uint8_t mode;
-    bool unfit;                /* it cannot be strict */
-    uint8_t depth, level;      /* of brackets, of schemas */
-    uint8_t refs;              /* so many were followed */
-    uint16_t optional, unions; /* so many were written */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
     struct {
         const char *from; /* the bracket */
         const char *back; /* what is next after it, where a $ref led to it */
         uint8_t value;    /* TCALL_STRICT_..._ */
         bool nullable;
     } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_view_;
+} tcall_strict_walk_;
 
 /* Finds the row of a keyword, whose quotes are included, for the view's mode.
  */
-static const tcall_strict_keyword_ *
-tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
+static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
+                                                       const char *key)
 {
     size_t i;
     for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
@@ -175,22 +135,27 @@ tcall_strict_find_(const tcall_strict_view_ *view, const char *key)
     return NULL;
 }
 
-/* Does the schema's type allow this one? */
-static bool tcall_strict_type_(const char *schema, const char *word)
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
 {
-    const char *type = tcall_text_get_(schema, "type"), *name;
-    if (!type || *type == '"')
-        return type && tcall_text_is_(type, word);
-    for (name = tcall_text_next_(type + (*type == '['));
-         !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (tcall_text_is_(name, word))
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
             return true;
     return false;
 }
 
-/* Is it what strict modes refuse: a value of any kind, an object of any
- * members, an array of anything? */
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything? */
 static bool tcall_strict_vague_(const char *schema)
 {
     static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
@@ -206,114 +171,104 @@ static bool tcall_strict_vague_(const char *schema)
 }
 
 /* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
 {
     tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(view->out, value);
+    tcall_write_verbatim(walk->view->out, value);
     return p + value.len;
 }
 
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_view_ *view, const char *p,
+/* Puts a bracket on the stack; returns the next byte to look at. */
+static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
+                                      const char *from, const char *back,
                                       uint8_t value, bool nullable)
 {
-    const char *type;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit = view->unfit || view->level > TCALL_STRICT_LEVELS_ ||
-                      tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        view->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(view, p);
-    }
-    tcall_write_open(view->out, *p);
-    view->open[view->depth].from = p;
-    view->open[view->depth].back = NULL;
-    view->open[view->depth].value = value;
-    view->open[view->depth].nullable = nullable;
-    view->depth++;
-    view->level = (uint8_t)(view->level + (value == TCALL_STRICT_SCHEMA_));
-    return p + 1;
+    uint8_t depth = walk->depth++;
+    walk->open[depth].from = from;
+    walk->open[depth].back = back;
+    walk->open[depth].value = value;
+    walk->open[depth].nullable = nullable;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return from + 1;
 }
 
-/* Names may be escaped in one place and not in the other. */
-static bool tcall_strict_requires_(const char *schema, const char *key)
+/* Enters the bracket at p; returns the next byte to look at. */
+static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
+                                      uint8_t value, bool nullable)
 {
-    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    for (; name && !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(name)))
-        if (*name == '"' && tcall_text_equal_(name, key))
-            return true;
-    return false;
+    tcall_view_ *view = walk->view;
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return tcall_strict_copy_(walk, p);
+    }
+    tcall_write_open(view->out, *p);
+    return tcall_strict_push_(walk, p, NULL, value, nullable);
 }
 
 /* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_view_ *view,
+static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
     const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(view->out, "required");
-    tcall_write_open(view->out, '[');
+    tcall_write_key(walk->view->out, "required");
+    tcall_write_open(walk->view->out, '[');
     for (; !tcall_text_closes_(name);
          name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(view, name);
-    tcall_write_close(view->out, ']');
+        tcall_strict_copy_(walk, name);
+    tcall_write_close(walk->view->out, ']');
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
  * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_view_ *view,
+static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
                                        const char *schema)
 {
     const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = view->mode == TCALL_STRICT_OLLAMA;
-    if (view->depth == 0 && !tcall_text_get_(schema, "type") &&
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
         !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(view->out, "type");
-        tcall_write_string(view->out, "object");
+        tcall_write_key(walk->view->out, "type");
+        tcall_write_string(walk->view->out, "object");
     }
     if (!properties || follows)
         return;
-    tcall_write_key(view->out, "additionalProperties");
-    tcall_write_bool(view->out, false);
-    if (view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(view, properties);
+    tcall_write_key(walk->view->out, "additionalProperties");
+    tcall_write_bool(walk->view->out, false);
+    if (walk->view->mode == TCALL_STRICT_OPENAI)
+        tcall_strict_require_all_(walk, properties);
 }
 
 /* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_strict_view_ *view)
+static bool tcall_strict_optional_(tcall_view_ *view)
 {
     /* Anthropic counts them for the whole request. */
     view->optional++;
     if (view->mode != TCALL_STRICT_OPENAI)
         return false;
-    tcall_write_open(view->out, '{');
-    tcall_write_key(view->out, "anyOf");
-    tcall_write_open(view->out, '[');
+    TCALL_PUT_(view->out, "{\"anyOf\":[");
     return true;
 }
 
 /* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
 {
-    view->depth--;
-    if (view->open[view->depth].back) {
-        view->level--;
-        return view->open[view->depth].back;
-    }
-    if (view->open[view->depth].value == TCALL_STRICT_SCHEMA_) {
-        view->level--;
-        tcall_strict_close_schema_(view, view->open[view->depth].from);
-    }
-    tcall_write_close(view->out, *p);
-    if (view->open[view->depth].nullable) {
-        tcall_write_verbatim(view->out, tcall_str_of("{\"type\":\"null\"}"));
-        tcall_write_close(view->out, ']');
-        tcall_write_close(view->out, '}');
-    }
+    uint8_t top = --walk->depth;
+    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (walk->open[top].back)
+        return walk->open[top].back;
+    if (schema)
+        tcall_strict_close_schema_(walk, walk->open[top].from);
+    tcall_write_close(walk->view->out, *p);
+    if (walk->open[top].nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
     return p + 1;
 }
 
@@ -330,34 +285,34 @@ static bool tcall_strict_format_(const char *p)
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_view_ *view,
+static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
                                        const tcall_strict_keyword_ *keyword,
                                        const char *value)
 {
-    tcall_write_key(view->out,
+    tcall_write_key(walk->view->out,
                     keyword->written_as ? keyword->written_as : keyword->name);
     switch (keyword->value) {
     /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: view->unions++; /* fall through */
+    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
     case TCALL_STRICT_SCHEMA_:
     case TCALL_STRICT_MAP_:
     case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(view, value, keyword->value, false);
+        return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(view->out, '[');
-        value = tcall_strict_copy_(view, value);
-        tcall_write_close(view->out, ']');
+        tcall_write_open(walk->view->out, '[');
+        value = tcall_strict_copy_(walk, value);
+        tcall_write_close(walk->view->out, ']');
         return value;
-    default: return tcall_strict_copy_(view, value);
+    default: return tcall_strict_copy_(walk, value);
     }
 }
 
 /* Returns the schema in the same text that a $ref names, or NULL. One that is
  * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_view_ *view,
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *at = view->open[0].from, *p = ref + 2;
+    const char *at = walk->open[0].from, *p = ref + 2;
     char name[TCALL_NAME_MAX_];
     uint8_t i;
     if (ref[0] != '"' || ref[1] != '#')
@@ -374,179 +329,160 @@ static const char *tcall_strict_target_(const tcall_strict_view_ *view,
     }
     if (!at || *p != '"' || *at != '{')
         return NULL;
-    for (i = 0; i < view->depth; i++)
-        if (view->open[i].from == at)
+    for (i = 0; i < walk->depth; i++)
+        if (walk->open[i].from == at)
             return NULL;
     return at;
 }
 
 /* Ollama knows no $ref: the members of what it names are written in its place.
  * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_view_ *view,
+static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
                                         const char *ref)
 {
-    const char *target = tcall_strict_target_(view, ref);
+    const char *target = tcall_strict_target_(walk, ref);
     const char *next = tcall_text_skip_(ref);
-    if (!target || view->depth == TCALL_STRICT_DEPTH_ ||
-        view->refs == TCALL_STRICT_REFS_)
+    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
+        walk->refs == TCALL_STRICT_REFS_)
         return next;
-    view->refs++;
-    view->open[view->depth].from = target;
-    view->open[view->depth].back = next;
-    view->open[view->depth].value = TCALL_STRICT_SCHEMA_;
-    view->open[view->depth].nullable = false;
-    view->depth++;
-    view->level++;
-    return target + 1;
+    walk->refs++;
+    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
 }
 
 /* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_view_ *view,
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
                                     const char *keyword)
 {
     int i;
-    for (i = view->depth - 1; view->open[i].back; i--)
-        if (tcall_text_get_(view->open[i - 1].from, keyword))
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
             return true;
     return false;
 }
 
 /* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_view_ *view,
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(view, key);
-    const char *schema = view->open[view->depth - 1].from;
+    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
+    const char *schema = walk->open[walk->depth - 1].from;
     if (!keyword)
         return tcall_text_skip_(value);
     if (keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(view, value);
-    if (tcall_strict_is_hidden_(view, keyword->name))
+        return tcall_strict_follow_(walk, value);
+    if (tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
-    if (keyword->unfit & view->mode ||
+    if (keyword->unfit & walk->view->mode ||
         (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        view->unfit = true;
-    if (!(keyword->kept & view->mode) ||
+        walk->view->unfit = true;
+    if (!(keyword->kept & walk->view->mode) ||
         (keyword->value == TCALL_STRICT_FORMAT_ &&
          !tcall_strict_format_(value)))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
     if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
         tcall_text_get_(schema, keyword->written_as)) {
-        view->unfit = true;
+        walk->view->unfit = true;
         return tcall_text_skip_(value);
     }
-    return tcall_strict_value_(view, keyword, value);
+    return tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_view_ *view, const char *p)
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
 {
-    uint8_t top = (uint8_t)(view->depth - 1);
+    uint8_t top = (uint8_t)(walk->depth - 1);
     bool nullable = false;
-    if (view->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(view, p);
-        tcall_write_char_(view->out, ':');
-        nullable = view->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_requires_(view->open[top - 1].from, p) &&
-                   tcall_strict_optional_(view);
+    if (walk->open[top].value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(walk->view->out, ':');
+        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
+                   !tcall_strict_has_(
+                       tcall_text_get_(walk->open[top - 1].from, "required"),
+                       tcall_text_bytes_of_(p)) &&
+                   tcall_strict_optional_(walk->view);
         p = tcall_text_value_(p);
     }
-    return tcall_strict_open_(view, p, TCALL_STRICT_SCHEMA_, nullable);
+    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
 }
 
 /* Writes the schema again. What is open decides what comes next: keywords, or
  * schemas in a list or by name. */
-static void tcall_strict_walk_(tcall_strict_view_ *view, const char *schema)
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
+                                               const char *schema)
 {
-    const char *p =
-        tcall_strict_open_(view, schema, TCALL_STRICT_SCHEMA_, false);
-    while (view->depth) {
+    tcall_strict_walk_ walk;
+    const char *p;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth) {
         p = tcall_text_next_(p);
         if (!*p)
             return; /* a text that nobody checked ends too early */
         if (tcall_text_closes_(p))
-            p = tcall_strict_close_(view, p);
-        else if (view->open[view->depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(view, p, tcall_text_value_(p));
+            p = tcall_strict_close_(&walk, p);
+        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
+            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
         else
-            p = tcall_strict_schema_(view, p);
+            p = tcall_strict_schema_(&walk, p);
     }
 }
 
-/* What a schema takes of a budget. */
-typedef struct tcall_strict_needs_ {
-    bool unfit; /* it cannot be strict */
-    uint16_t optional, unions;
-} tcall_strict_needs_;
-
-/* Writes a schema that is a text. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_strict_needs_ *needs,
-                                               uint8_t mode, tcall_writer *out,
-                                               const char *schema)
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
 {
-    tcall_strict_view_ view;
-    memset(&view, 0, sizeof view);
-    view.mode = mode;
-    view.out = out;
-    tcall_strict_walk_(&view, schema);
-    needs->unfit = view.unfit;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
 }
 
-/* The same of a shape, which is written as the mode wants it: bounds are left
- * out, objects are closed, and OpenAI wants every property to be required. */
-TCALL_NOINLINE_ static void tcall_strict_shape_(tcall_strict_needs_ *needs,
-                                                uint8_t mode, tcall_writer *out,
-                                                const tcall_object *shape)
+/* Writes the schema of a tool, from its text or its shape, as the mode wants
+ * it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
 {
-    tcall_shape_view_ view;
-    memset(&view, 0, sizeof view);
-    view.out = out;
-    view.mode = mode == TCALL_STRICT_OLLAMA   ? TCALL_VIEW_BRIEF_
-                : mode == TCALL_STRICT_OPENAI ? TCALL_VIEW_ALL_
-                                              : TCALL_VIEW_CLOSED_;
-    tcall_view_shape_(&view, shape);
-    needs->unfit = view.vague || view.levels > TCALL_STRICT_LEVELS_;
-    needs->optional = view.optional;
-    needs->unions = view.unions;
-}
-
-/* Writes the schema of a tool as the mode wants it. */
-static tcall_strict_needs_ tcall_strict_tool_(const tcall_tool *tool,
-                                              uint8_t mode, tcall_writer *out)
-{
-    const tcall_object *shape = tcall_sent_shape_(tool);
-    tcall_strict_needs_ needs;
+    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
+    tcall_view_ view = {out, mode, false, 0, 0};
     if (shape)
-        tcall_strict_shape_(&needs, mode, out, shape);
+        tcall_view_shape_(&view, shape);
+    else if (mode)
+        tcall_strict_text_(&view, tcall_tool_schema_(tool));
     else
-        tcall_strict_text_(&needs, mode, out, tcall_tool_schema_(tool));
-    return needs;
+        tcall_strict_plain_(out, tcall_tool_schema_(tool));
+    return view;
 }
 
-/* Is the schema that of an object, and not one of several? */
-static bool tcall_strict_plain_(const tcall_tool *tool)
+/* Returns whether the schema is that of an object, and not one of several. */
+static bool tcall_strict_object_(const tcall_tool *tool)
 {
     const char *schema = tcall_tool_schema_(tool);
-    return tcall_sent_shape_(tool) || (tcall_strict_type_(schema, "object") &&
-                                       !tcall_text_get_(schema, "anyOf") &&
-                                       !tcall_text_get_(schema, "oneOf") &&
-                                       !tcall_text_get_(schema, "allOf"));
+    return (tool->shape && !tool->provider_schema.text) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "anyOf") &&
+            !tcall_text_get_(schema, "oneOf") &&
+            !tcall_text_get_(schema, "allOf"));
 }
 
 /* Can the tool be sent as strict? Then what it takes of the budget is gone. */
 TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    tcall_strict_needs_ needs;
+    tcall_view_ needs;
     tcall_writer count;
     if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
         return false;
     tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(tool, budget->mode, &count);
-    if (needs.unfit || !tcall_strict_plain_(tool) ||
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || !tcall_strict_object_(tool) ||
         needs.optional > budget->optional || needs.unions > budget->unions)
         return false;
     budget->tools--;
@@ -555,17 +491,16 @@ TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
     return true;
 }
 
-/* Writes a tool's schema as the mode wants it. Returns false, and has written
- * nothing, where the schema has to be sent as it is. */
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
 TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
                                        const tcall_tool *tool,
                                        tcall_strict_budget_ *budget)
 {
-    if (budget->mode != TCALL_STRICT_OLLAMA &&
-        !tcall_strict_spend_(tool, budget))
-        return false;
-    tcall_strict_tool_(tool, budget->mode, out);
-    return true;
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
 }
-
-#endif /* TOOLCALL_NO_STRICT */

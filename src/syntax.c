@@ -43,6 +43,7 @@ static inline void tcall_syntax_value_ends_(tcall_syntax_ *s, const char *at)
     s->state = s->depth ? TCALL_AT_NEXT_ : TCALL_AT_DONE_;
     s->halt = !s->depth;
     if (!s->quiet) {
+        s->from = at;
         TCALL_USER_(s, end)(s);
     } else if (s->quiet == s->depth + 1) {
         s->quiet = 0;
@@ -199,11 +200,13 @@ static const char *tcall_syntax_hex_(tcall_syntax_ *s, const char *at)
     uint16_t unit = (uint16_t)(s->unit << 4 | digit), half = unit & 0xFC00;
     uint32_t code = unit;
     s->unit = unit;
-    if (digit < 0 || (--s->within == 0 && (half == 0xDC00) != (s->high != 0)))
+    if (digit < 0 ||
+        (--s->within == 0 && !s->halves && (half == 0xDC00) != (s->high != 0)))
         return tcall_syntax_fail_(s, TCALL_E_BAD_ESCAPE, at);
     if (s->within)
         return at + 1;
-    if (half == 0xD800) {
+    s->odd |= half == 0xD800 || half == 0xDC00;
+    if (half == 0xD800 && !s->halves) {
         s->high = unit;
         s->state = TCALL_AT_HALF_;
         return at + 1;
@@ -237,6 +240,7 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
 {
     const char *at = from;
     uint8_t state = s->within, next = state;
+    size_t len = s->unit;
     for (; at < end; at++) {
         next = tcall_number_next_(state, *at);
         if (!next)
@@ -245,6 +249,9 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
     }
     s->within = state;
     tcall_syntax_part_(s, from, at);
+    len += (size_t)(at - from);
+    s->odd |= len > 300 || state > TCALL_N_FRACTION_;
+    s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!next)
@@ -278,6 +285,7 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     if (c == '-' || tcall_is_digit_(c)) {
         s->state = TCALL_AT_NUMBER_;
         s->within = TCALL_N_START_;
+        s->unit = 0;
         return tcall_syntax_number_(s, at, end);
     }
     s->state = TCALL_AT_LITERAL_;
@@ -290,7 +298,7 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
                                       const char *end)
 {
     if (s->state <= TCALL_AT_DONE_ && tcall_is_space_(*at)) {
-        s->halt = s->lines && *at == '\n';
+        s->halt = s->lines && (*at == '\n' || *at == '\r');
         if (s->raw)
             tcall_syntax_raw_ends_(s, at);
         s->from = at + 1;
@@ -341,10 +349,13 @@ static const char *tcall_syntax_turn_(tcall_syntax_ *s, const char *at,
 TCALL_SHARED_ inline bool tcall_syntax_plain_byte_(tcall_syntax_ *s,
                                                    const char *byte)
 {
-    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->raw || s->halt ||
+    if (s->state != TCALL_AT_STRING_ || s->utf.left || s->halt ||
         tcall_plain_run_(byte, byte + 1) == byte)
         return false;
-    tcall_syntax_part_(s, byte, byte + 1);
+    if (s->raw)
+        TCALL_USER_(s, data)(s, byte, 1);
+    else
+        tcall_syntax_part_(s, byte, byte + 1);
     return true;
 }
 
@@ -365,7 +376,8 @@ TCALL_SHARED_ size_t tcall_syntax_feed_(tcall_syntax_ *s, const char *bytes,
 /* Ends the text; a number at the root ends only here. Returns the error. */
 TCALL_SHARED_ int tcall_syntax_end_(tcall_syntax_ *s)
 {
-    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth)
+    if (!s->error && s->state == TCALL_AT_NUMBER_ && !s->depth &&
+        tcall_number_ends_(s->within))
         tcall_syntax_feed_(s, " ", 1);
     if (!s->error && s->state != TCALL_AT_DONE_)
         tcall_syntax_fail_(s, TCALL_E_TRUNCATED, NULL);
@@ -378,6 +390,138 @@ TCALL_SHARED_ void tcall_syntax_begin_(tcall_syntax_ *s,
     memset(s, 0, sizeof *s);
     s->user = user;
 }
+
+#ifdef TOOLCALL_JSMN
+
+/* ---- a text that jsmn has tokenised ----
+ *
+ * jsmn lets pass what JSON does not allow between two tokens, and within them.
+ * So each gap is held against what the links of the tokens make of it: the
+ * brackets that close, then a comma, a colon, or nothing.
+ */
+
+/* A text, and how far its user was told of it. */
+typedef struct tcall_tokens_ {
+    tcall_syntax_ *s;
+    const jsmntok_t *tok;
+    const char *text, *at, *end;
+    int open;   /* the innermost object or array, -1: none */
+    bool named; /* a name was told: its value follows */
+} tcall_tokens_;
+
+/* Eats white space, and this character. Returns whether it came. */
+static inline bool tcall_tokens_eat_(tcall_tokens_ *t, char c)
+{
+    while (t->at < t->end && tcall_is_space_(*t->at))
+        t->at++;
+    return t->at < t->end && *t->at++ == c;
+}
+
+/* Closes the innermost object or array. */
+static bool tcall_tokens_close_(tcall_tokens_ *t)
+{
+    const jsmntok_t *tok = t->tok;
+    int parent;
+    if (t->open < 0 || !tcall_tokens_eat_(t, t->s->object ? '}' : ']'))
+        return false;
+    parent = tok[t->open].parent;
+    if (parent >= 0 && tok[parent].type == JSMN_STRING)
+        parent = tok[parent].parent; /* it was the value of this name */
+    t->open = parent;
+    tcall_syntax_close_(t->s, t->at - 1);
+    return !t->s->error;
+}
+
+/* Eats what must stand in front of a token, up to its beginning. */
+static bool tcall_tokens_gap_(tcall_tokens_ *t, int i)
+{
+    int parent = t->tok[i].parent;
+    if (t->named)
+        return parent == i - 1 && tcall_tokens_eat_(t, ':');
+    while (t->open != parent)
+        if (!tcall_tokens_close_(t))
+            return false;
+    return i == parent + 1 || (parent >= 0 && tcall_tokens_eat_(t, ','));
+}
+
+/* Tells of a string with these quotes: mostly all of it at once. */
+static const char *tcall_tokens_string_(tcall_tokens_ *t, const char *from,
+                                        const char *to)
+{
+    tcall_syntax_ *s = t->s;
+    const char *text = from + 1;
+    t->named = s->object && !t->named;
+    if (tcall_plain_(text, to) != to) {
+        from = t->named ? tcall_syntax_quote_(s, from, t->end, true)
+                        : tcall_syntax_value_(s, from, t->end);
+        while (from <= to && !s->error)
+            from = tcall_syntax_turn_(s, from, t->end);
+        return from;
+    }
+    s->from = from;
+    s->wide = false;
+    if (t->named) {
+        TCALL_USER_(s, name)(s, text, (size_t)(to - text), true);
+        return to + 1;
+    }
+    TCALL_USER_(s, begin)(s, '"');
+    if (to > text)
+        TCALL_USER_(s, data)(s, text, (size_t)(to - text));
+    tcall_syntax_value_ends_(s, to + 1);
+    return to + 1;
+}
+
+/* Tells of a name, of a value that is no container, or that one opens. */
+static bool tcall_tokens_tell_(tcall_tokens_ *t, int i)
+{
+    const jsmntok_t *tok = &t->tok[i];
+    const char *from = t->text + tok->start, *to = t->text + tok->end;
+    bool string = tok->type == JSMN_STRING;
+    from -= string;
+    while (t->at < from && tcall_is_space_(*t->at))
+        t->at++;
+    if (t->at != from || (t->s->object && !t->named && !string))
+        return false;
+    if (string) {
+        to++;
+        t->at = tcall_tokens_string_(t, from, to - 1);
+    } else {
+        if (tok->type != JSMN_PRIMITIVE) {
+            to = from + 1;
+            t->open = i;
+        }
+        t->named = false;
+        t->at = tcall_syntax_value_(t->s, from, t->end);
+    }
+    return t->at == to && !t->s->error;
+}
+
+/* Tells all of a text to the user, who has just begun and asks for all. Returns
+ * whether it went well: else the text is no JSON, or the user found an error,
+ * and may have been told a part. */
+TCALL_SHARED_ bool tcall_syntax_tokens_(tcall_syntax_ *s, tcall_str text,
+                                        const jsmntok_t *tok, int count)
+{
+    tcall_tokens_ t;
+    int i;
+    t.s = s;
+    t.tok = tok;
+    t.text = t.at = text.ptr;
+    t.end = text.ptr + text.len;
+    t.open = -1;
+    t.named = false;
+    for (i = 0; i < count; i++)
+        if (!tcall_tokens_gap_(&t, i) || !tcall_tokens_tell_(&t, i))
+            return false;
+    while (t.open >= 0)
+        if (t.named || !tcall_tokens_close_(&t))
+            return false;
+    while (t.at < t.end && tcall_is_space_(*t.at))
+        t.at++;
+    return t.at == t.end && s->state == TCALL_AT_DONE_;
+}
+
+#endif
 
 /* ---- a user that hears nothing ---- */
 

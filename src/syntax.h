@@ -7,7 +7,21 @@
  * Fed RFC 8259 in pieces of any length, it tells its user of names and values.
  * What the user does not ask for is recognised all the same, and told to
  * nobody. It keeps one bit for each open level and nothing of the text.
+ *
+ * With TOOLCALL_JSMN a text that lies whole is tokenised by jsmn: its tokens
+ * say where the values are and what they are part of, and the recogniser reads
+ * only what is in them. For that jsmn.h is included first, or found by the
+ * compiler, and JSMN_STRICT and JSMN_PARENT_LINKS are defined, for jsmn.h too.
  */
+
+#ifdef TOOLCALL_JSMN
+#if !defined JSMN_STRICT || !defined JSMN_PARENT_LINKS
+#error "TOOLCALL_JSMN: define JSMN_STRICT and JSMN_PARENT_LINKS, for jsmn.h too"
+#endif
+#ifndef JSMN_H
+#include <jsmn.h>
+#endif
+#endif
 
 typedef struct tcall_syntax_ tcall_syntax_;
 
@@ -55,10 +69,15 @@ struct tcall_syntax_ {
     bool named;    /* the string at hand is a name */
     bool raw;      /* the value at hand is told as its text */
     bool wide;     /* the string at hand has characters of several bytes */
-    bool lines;    /* a line feed between tokens halts */
+    bool lines;    /* the end of a line, CR or LF, between tokens halts */
+    bool halves;   /* of characters written as two escapes each half is told by
+                    * itself, as three bytes that are no UTF-8 */
+    bool odd;      /* something passed that not every reader takes: half a
+                    * character, a number with an exponent or of 300 digits; who
+                    * looks at it takes it back */
     tcall_utf_ utf;
-    uint16_t unit, high; /* of \u escapes */
+    uint16_t unit, high; /* of \u escapes; of a number unit is its length */
     const char *from;    /* where the raw text of this piece begins; when a name
-                          * or value begins: where */
+                          * or value begins, or one that was heard ends: where */
     uint8_t open[(TOOLCALL_MAX_DEPTH + 7) / 8]; /* by depth: is it an object */
 };

@@ -2,7 +2,7 @@
 #include "text_calls.h"
 #include "call.c"
 #include "chat.c"
-#include "reader.c"
+#include "answer.c"
 #include "write.c"
 
 /* ==========================================================================

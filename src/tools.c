@@ -256,7 +256,13 @@ static bool tcall_is_reserved_(const char *name)
 /* Returns whether something says what the arguments must be. */
 TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
 {
-    return tool->parameters || tool->shape;
+    return tool->parameters.text || tool->shape;
+}
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
 }
 
 /* What is wrong with what a row says of its arguments. */
@@ -267,9 +273,15 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
     TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
                   "parameters is missing: give a JSON Schema, or a shape, "
                   "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters && tool->shape,
+    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
                   "parameters and shape say the same twice: leave out "
                   "parameters, which is written from the shape");
+    TCALL_REFUSE_(review,
+                  tcall_is_unread_(tool->parameters) ||
+                      tcall_is_unread_(tool->output) ||
+                      tcall_is_unread_(tool->provider_schema),
+                  "a schema has text, but no reader: write TCALL_JSON({...}), "
+                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
     TCALL_REFUSE_(review, tool->strict && !checked,
                   "strict needs parameters, or a shape, to hold the model "
                   "to");
@@ -301,14 +313,8 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                   "safe is none of tcall_safety");
     TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
                   "hooks and hook_count belong together: give both");
-#ifdef TOOLCALL_NO_STRICT
-    TCALL_REFUSE_(&review, tool->strict,
-                  "strict was left out by TOOLCALL_NO_STRICT");
-#endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, tool->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  "hooks need tcall_desc.stages: set it to &tcall_stages");
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -347,10 +353,8 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #ifdef TOOLCALL_NO_REPORT
     TCALL_REFUSE_(&review, desc->report != NULL, "");
 #endif
-#ifdef TOOLCALL_NO_HOOKS
-    TCALL_REFUSE_(&review, desc->hook_count > 0,
-                  "hooks were left out by TOOLCALL_NO_HOOKS");
-#endif
+    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
+                  "hooks need stages: set it to &tcall_stages");
 #ifdef TOOLCALL_NO_EVENTS
     TCALL_REFUSE_(&review, desc->on_event != NULL,
                   "on_event was left out by TOOLCALL_NO_EVENTS");

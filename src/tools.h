@@ -13,6 +13,7 @@
  * the row is zero, and zero is always the careful choice.
  */
 
+typedef struct tcall tcall;
 typedef struct tcall_ctx tcall_ctx;
 typedef struct tcall_call tcall_call;
 
@@ -137,6 +138,17 @@ typedef struct tcall_session {
  * say when, as in `return tcall_wait_ms(&cx->wait, 100);`. */
 typedef int (*tcall_run)(tcall_ctx *cx, tcall_json args, tcall_writer *out);
 
+/* JSON Schema text with its reader: of raw JSON TCALL_JSON({...}), of a text
+ * TCALL_SCHEMA_TEXT(text) in a table and tcall_schema_text_of(text) elsewhere,
+ * of nodes that build/shapes made of it TCALL_NODES(name). All zero: there is
+ * none. */
+typedef struct tcall_schema_text {
+    const char *text;                          /* ends with NUL */
+    const struct tcall_schema_reader_ *reader; /* &tcall_schema_reader */
+    const struct tcall_schema
+        *made; /* its nodes; NULL: the reader makes them */
+} tcall_schema_text;
+
 /* One row of a table of tools; what it points to stays the caller's, unchanged
  * as long as the registry. */
 typedef struct tcall_tool {
@@ -144,10 +156,10 @@ typedef struct tcall_tool {
     const char *title; /* for people; default: the name */
     const char *description; /* for the model: what it does and when */
     const char *tags;        /* words for choosing it, separated by spaces */
-    const char *parameters;  /* JSON Schema text of the arguments, an object */
-    const char *output;      /* JSON Schema text of the result; default: any */
-    const char *provider_schema; /* sent in place of parameters; the check
-                                    stays with parameters */
+    tcall_schema_text parameters;      /* of the arguments, an object */
+    tcall_schema_text output;          /* of the result; default: any */
+    tcall_schema_text provider_schema; /* sent in place of parameters; the
+                                        * check stays with parameters */
     tcall_run run;
     /* Says what the arguments are in place of parameters: the schema is written
      * from it, and cx->bound is its struct. */
@@ -178,21 +190,37 @@ typedef struct tcall_tool {
 
 /* A whole row for a tool with a shape; texts are in flash, so that on an AVR
  * such a row is only for a server without a registry: see TCALL_TOOLS. */
-#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)   \
-    {                                                                      \
-        name, NULL, description, NULL, NULL, NULL, NULL, run, shape, NULL, \
-            NULL, 0, permissions, 0, 0, 0, false, false, confirm, false,   \
-            false, false, false, false, 0, 0, 0, NULL                      \
+#define TCALL_TOOL_(name, description, shape, run, permissions, confirm)       \
+    {                                                                          \
+        name, NULL, description, NULL, {NULL, NULL, NULL}, {NULL, NULL, NULL}, \
+            {NULL, NULL, NULL}, run, shape, NULL, NULL, 0, permissions, 0, 0,  \
+            0, false, false, confirm, false, false, false, false, false, 0, 0, \
+            0, NULL                                                            \
     }
 
 /* Number of rows of a table. */
 #define TCALL_ARRAY_LEN(table) (sizeof(table) / sizeof((table)[0]))
-/* The parameters of a tool that takes no arguments. */
-#define TCALL_NO_PARAMETERS                   \
-    "{\"type\":\"object\",\"properties\":{}," \
-    "\"additionalProperties\":false}"
-/* Raw JSON in C source, without backslashes. */
-#define TCALL_JSON(...) #__VA_ARGS__
+/* The schemas of a row: raw JSON in C source, without backslashes; a text that
+ * stands elsewhere; that of a tool that takes no arguments. */
+#define TCALL_JSON(...) TCALL_SCHEMA_TEXT(#__VA_ARGS__)
+#define TCALL_SCHEMA_TEXT(text)          \
+    {                                    \
+        text, &tcall_schema_reader, NULL \
+    }
+/* The schema of a row whose nodes are in flash: build/shapes --nodes makes
+ * NAME_text and NAME_schema of definitions, and nothing is compiled. */
+#define TCALL_NODES(name)                                \
+    {                                                    \
+        name##_text, &tcall_nodes_reader, &name##_schema \
+    }
+#define TCALL_NO_PARAMETERS                                     \
+    TCALL_SCHEMA_TEXT("{\"type\":\"object\",\"properties\":{}," \
+                      "\"additionalProperties\":false}")
+/* Raw JSON in C source as a text. */
+#define TCALL_TEXT(...) #__VA_ARGS__
+
+/* Returns a text, which stays the caller's, with its reader; of NULL none. */
+TCALL_API tcall_schema_text tcall_schema_text_of(const char *text);
 
 /* A validator in place of the built-in one. check returns TCALL_OK, or
  * TCALL_E_INVALID after writing what is wrong, for the model, to why. */
@@ -260,6 +288,25 @@ typedef struct tcall_listener {
     struct tcall_listener *next; /* private */
 } tcall_listener;
 
+/* Takes arguments as a model meant them, where a tcall_desc names it:
+ * tcall_lenient rewrites text that is not JSON but has one meaning
+ * (see >>lenient), and reads "5" for an integer and the like (tcall_coerce).
+ * tcall_lenient_text does the former alone, tcall_lenient_types the latter. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const struct tcall_lenience_ tcall_lenient;
+TCALL_API const struct tcall_lenience_ tcall_lenient_text;
+TCALL_API const struct tcall_lenience_ tcall_lenient_types;
+#endif
+
+/* Who calls hooks: &tcall_stages. */
+typedef struct tcall_stages_ {
+    /* private */
+    int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
+    int (*pass)(tcall_ctx *cx, int last);
+    int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
+    int (*around)(tcall_ctx *cx);
+} tcall_stages_;
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
@@ -273,8 +320,9 @@ typedef struct tcall_desc {
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    bool strict_json;  /* refuse arguments that are not strict JSON */
-    bool strict_types; /* refuse "5" for an integer and the like */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -291,6 +339,8 @@ typedef struct tcall_desc {
     uint32_t max_wait_ms;    /* of tcall_execute; default: TCALL_EXECUTE_MS */
     const tcall_hook *hooks; /* of every call */
     uint16_t hook_count;
+    const tcall_stages_ *stages; /* &tcall_stages, where there are hooks of the
+                                  * registry or of a tool: it calls them */
     const tcall_service *services; /* global: an array, never written to */
     size_t service_count;
     tcall_session *session; /* of calls that have none of their own */
@@ -310,7 +360,7 @@ typedef struct tcall_order_ {
     uint32_t stages; /* those that have hooks, bits */
 } tcall_order_;
 
-typedef struct tcall {
+struct tcall {
     tcall_desc desc;
     tcall_block block;
     uint16_t repairs; /* how many were tried */
@@ -318,7 +368,7 @@ typedef struct tcall {
     bool ready;
     int error;                /* of tcall_init */
     size_t missing;           /* bytes that did not fit, of what lasts */
-    const struct tcall *busy; /* itself: it has called the program */
+    const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
@@ -328,9 +378,10 @@ typedef struct tcall {
                      * is no agent */
     const void *agent;
     const char *key; /* its secret: records of calls do not show it */
+    int (*breaker)(tcall_ctx *cx, bool begins); /* of its calls' loops */
     tcall_listener *listeners;
     struct tcall_dispatch_ *dispatch; /* events under way */
-} tcall;
+};
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
  * a definition is wrong: desc->report then has all faults of all tables, each

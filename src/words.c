@@ -11,8 +11,6 @@
  * word is a pair of neighbouring characters.
  */
 
-#ifndef TOOLCALL_NO_PICK
-
 enum {
     TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
     TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
@@ -20,36 +18,35 @@ enum {
 
 /* Words that say nothing about what is wanted, by their first letter. Words
  * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char *const tcall_stop_words_[26] = {
+static const char tcall_stop_words_[] =
     "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at",
-    "based be because been before being best between both but by",
-    "can could",
-    "d did do does doing don done during",
-    "e each etc every",
-    "finally first following for from furthermore",
-    "g give given good great",
-    "had has have having he hello help her here hey hi him his how",
-    "i if im in into is it its ive",
-    "just",
-    "kindly know",
-    "lastly let lets like ll look looking",
-    "m make may me might mine more moreover most must my",
-    "need needs next no nor not now",
-    "of ok okay once only or other our",
-    "per please",
-    "",
-    "re regarding related",
-    "s same second shall she should so some someone something soon such sure",
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
     "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too",
-    "us use used using",
-    "ve very via",
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
     "want wants was way ways we well were what when where which who whom whose "
-    "why will with would",
-    "",
-    "yes you your",
-    ""};
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
 
 /* ---- characters */
 
@@ -229,20 +226,28 @@ static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
     return at < end && *at == ':';
 }
 
-/* Bits of the bytes that can be part of a word: 0-9, A-Z, a-z, the backslash of
- * an escape, and all bytes beyond ASCII. */
-static const uint32_t tcall_word_bytes_[8] = {
-    0,          0x03FF0000, 0x17FFFFFE, 0x07FFFFFE,
-    UINT32_MAX, UINT32_MAX, UINT32_MAX, UINT32_MAX};
-
 TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
 {
     return bits[i / 32] >> i % 32 & 1;
 }
 
-static bool tcall_in_word_(char c)
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
 {
-    return tcall_bit_(tcall_word_bytes_, (unsigned char)c);
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
 }
 
 /* Notes what a sign of the input means for the next word; `next` follows it. */
@@ -251,7 +256,7 @@ static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
 {
     switch (code) {
     case '.': /* but not in 1.5 or example.com */
-        if (next >= words->end || !tcall_in_word_(*next))
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
             words->sentence = true;
         break;
     case '!':
@@ -315,30 +320,20 @@ static bool tcall_split_fold_(tcall_split_ *words)
     }
 }
 
-static const char *tcall_skip_range_(const char *at, const char *end,
-                                     char first, char last)
-{
-    while (at < end && *at >= first && *at <= last)
-        at++;
-    return at;
-}
-
-/* Returns the length of the word at the cursor when it consists of ASCII
- * letters or digits; 0 when it contains other characters or escapes. */
-static size_t tcall_split_ascii_(const tcall_split_ *words)
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *lower = tcall_skip_range_(start, end, 'A', 'Z');
-    const char *after = tcall_skip_range_(lower, end, 'a', 'z');
+    const char *small = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(small, end, 'a');
     if (after == start)
-        after = tcall_skip_range_(start, end, '0', '9');
-    else if (lower - start > 1 && after > lower &&
-             !(after - lower == 1 && *lower == 's')) /* but for PDFs */
-        after = lower - 1; /* HTTPServer: the last capital begins a word */
-    if (after < end &&
-        ((unsigned char)*after >= 0x80 || (words->json && *after == '\\')))
-        return 0;
-    return (size_t)(after - start);
+        after = tcall_row_(start, end, '0');
+    else if (small - start > 1 && after > small &&
+             !(after - small == 1 && *small == 's')) /* but for PDFs */
+        after = small - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
 }
 
 /* ---- stems */
@@ -349,11 +344,14 @@ static bool tcall_ends_with_(const char *word, size_t length, const char *end)
     return length >= n && memcmp(word + length - n, end, n) == 0;
 }
 
+/* Bits of a, e, i, o, u and y. */
+#define TCALL_VOWELS_ 0x1104111u
+
 static bool tcall_has_vowel_(const char *word, size_t length)
 {
-    size_t i;
-    for (i = 0; i < length; i++)
-        if (strchr("aeiouy", word[i]))
+    while (length-- > 0)
+        if (tcall_is_letter_(word[length]) &&
+            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
             return true;
     return false;
 }
@@ -412,21 +410,17 @@ static void tcall_split_stem_(tcall_split_ *words)
 
 /* ---- the next word */
 
-/* Returns ten bits from the first two letters, which all forms of a word share.
- * They rule most words out before the work of making a stem. */
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
 static unsigned tcall_initials_(const char *word, size_t length)
 {
-    unsigned first, second;
-    if ((unsigned char)*word >=
-        0x80) { /* of UTF-8 the first byte says little */
-        word++;
-        length--;
-    }
-    first = word[0] & 31;
-    second = length > 1 ? word[1] & 31 : 0;
-    if (second == ('y' & 31))
-        second = 'i' & 31;
-    return first << 5 | second;
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
 }
 
 TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
@@ -437,12 +431,13 @@ TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
 static bool tcall_split_read_(tcall_split_ *words)
 {
-    size_t length = tcall_split_ascii_(words);
-    if (length == 0)
+    const char *after = tcall_split_ascii_(words);
+    if (!after)
         return tcall_split_fold_(words);
     words->word = words->cursor;
-    words->cursor += length;
-    words->length = (uint8_t)tcall_at_most_(length, TCALL_WORD_BYTES_);
+    words->cursor = after;
+    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
+                                            TCALL_WORD_BYTES_);
     return true;
 }
 
@@ -470,11 +465,11 @@ static void tcall_split_lower_(tcall_split_ *words)
 /* Skips ASCII signs, and in an input notes what they mean. */
 static void tcall_split_signs_(tcall_split_ *words)
 {
-    const char *at = words->cursor, *end = words->end;
-    for (; at < end && !tcall_in_word_(*at); at++)
-        if (words->input)
+    const char *at = words->cursor;
+    words->cursor = tcall_row_(at, words->end, ' ');
+    if (words->input)
+        for (; at < words->cursor; at++)
             tcall_split_sign_(words, (unsigned char)*at, at + 1);
-    words->cursor = at;
 }
 
 /* Goes on with the next text of a shape. */
@@ -513,7 +508,8 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     const char *list;
     if (!tcall_is_letter_(*words->word))
         return false;
-    for (list = tcall_stop_words_[*words->word - 'a']; *list;) {
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
         size_t length = strcspn(list, " ");
         if (length == words->length && memcmp(list, words->word, length) == 0)
             return true;
@@ -522,5 +518,3 @@ TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
     }
     return false;
 }
-
-#endif /* TOOLCALL_NO_PICK */

@@ -106,19 +106,19 @@ static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    size_t stored = resume ? resume->stored : 0;
-    size_t skip = stored > writer->len ? stored - writer->len : 0;
     writer->len += len;
-    if (skip >= len)
-        return;
-    bytes += skip;
-    len -= skip;
+    if (resume && resume->stored > writer->len - len) {
+        size_t skip = resume->stored - (writer->len - len);
+        if (skip >= len)
+            return;
+        bytes += skip;
+        len -= skip;
+    }
     while (!writer->error) {
         size_t taken = tcall_write_fill_(writer, bytes, len);
         bytes += taken;
         len -= taken;
-        if (!len ||
-            (!writer->sink && !writer->buf)) /* the latter only counts */
+        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -306,19 +306,26 @@ int tcall_write_close(tcall_writer *writer, char bracket)
     return tcall_write_char_(writer, bracket);
 }
 
-/* Writes the inside of a string. In quoted output its own escapes are escaped
- * once more. */
-TCALL_SHARED_ void tcall_write_content_(tcall_writer *writer, tcall_str text)
+int tcall_write_quote(tcall_writer *writer)
 {
-    tcall_write_escaped_(writer, text.ptr, text.len, writer->quoted);
+    tcall_write_comma_(writer);
+    tcall_write_char_(writer, '"');
+    writer->quoted++;
+    writer->last = 0;
+    return writer->error;
+}
+
+int tcall_write_unquote(tcall_writer *writer)
+{
+    writer->quoted--;
+    return tcall_write_char_(writer, '"');
 }
 
 int tcall_write_str(tcall_writer *writer, tcall_str text)
 {
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    tcall_write_content_(writer, text);
-    return tcall_write_char_(writer, '"');
+    tcall_write_quote(writer);
+    tcall_write_bytes(writer, text.ptr, text.len);
+    return tcall_write_unquote(writer);
 }
 
 int tcall_write_string(tcall_writer *writer, const char *text)
@@ -340,30 +347,17 @@ int tcall_write_verbatim(tcall_writer *writer, tcall_str json)
 
 /* ---- numbers ---- */
 
-#ifdef TOOLCALL_NO_INT64
+enum { TCALL_NUMBER_ROOM_ = 6 * sizeof(tcall_uint) }; /* bytes of its text */
 
-enum { TCALL_NUMBER_ROOM_ = 24 }; /* bytes of its text */
-
-/* Takes the last decimal digit off a number. Returns whether more are left. */
-static bool tcall_write_digit_(tcall_uint *number, char *digit)
-{
-    *digit = (char)('0' + *number % 10);
-    *number /= 10;
-    return *number != 0;
-}
-
-#else
-
-enum { TCALL_NUMBER_ROOM_ = 48 };
-
-/* The same by parts of 16 bits: a division of 64 bits is a large function on
- * small machines. */
+/* Takes the last decimal digit off a number. Returns whether more are left. It
+ * goes by parts of 16 bits: a division of 64 bits is a large function on small
+ * machines. */
 static bool tcall_write_digit_(tcall_uint *number, char *digit)
 {
     tcall_uint left = 0;
     uint32_t rest = 0;
     int shift;
-    for (shift = 48; shift >= 0; shift -= 16) {
+    for (shift = 8 * (int)sizeof left - 16; shift >= 0; shift -= 16) {
         rest = rest << 16 | (uint16_t)(*number >> shift);
         left |= (tcall_uint)(rest / 10) << shift;
         rest %= 10;
@@ -372,8 +366,6 @@ static bool tcall_write_digit_(tcall_uint *number, char *digit)
     *digit = (char)('0' + rest);
     return left != 0;
 }
-
-#endif
 
 /* Writes number / 10^decimals from its last digit to its first, without a comma
  * before it. */
@@ -534,7 +526,7 @@ int tcall_write_double(tcall_writer *writer, double value)
     return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
 }
 
-/* ---- literals and quotes ---- */
+/* ---- literals ---- */
 
 int tcall_write_bool(tcall_writer *writer, bool value)
 {
@@ -546,21 +538,6 @@ int tcall_write_null(tcall_writer *writer)
     return tcall_write_verbatim(writer, tcall_str_of("null"));
 }
 
-int tcall_write_quote(tcall_writer *writer)
-{
-    tcall_write_comma_(writer);
-    tcall_write_char_(writer, '"');
-    writer->quoted++;
-    writer->last = 0;
-    return writer->error;
-}
-
-int tcall_write_unquote(tcall_writer *writer)
-{
-    writer->quoted--;
-    return tcall_write_char_(writer, '"');
-}
-
 /* ---- values ---- */
 
 /* Writes a string as it was before it was decoded, if it was, and with no more
@@ -570,6 +547,7 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
     tcall_str text = tcall_text_inner_(string);
     const char *at = text.ptr, *end = at + text.len;
     tcall_write_char_(writer, '"');
+    writer->quoted++;
     while (at < end) {
         const char *plain = at;
         if (*string == '"')
@@ -577,14 +555,14 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
         else
             at = NULL;
         at = at ? at : end;
-        tcall_write_content_(writer, tcall_slice_(plain, (size_t)(at - plain)));
+        tcall_write_bytes(writer, plain, (size_t)(at - plain));
         if (at < end) {
             char bytes[4];
             size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_content_(writer, tcall_slice_(bytes, len));
+            tcall_write_bytes(writer, bytes, len);
         }
     }
-    tcall_write_char_(writer, '"');
+    tcall_write_unquote(writer);
 }
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
@@ -606,4 +584,27 @@ int tcall_write_json(tcall_writer *writer, tcall_json value)
         at = tcall_text_space_(at);
     }
     return writer->error;
+}
+
+/* ---- members ---- */
+
+TCALL_SHARED_ void tcall_write_pair_(tcall_writer *out, const char *key,
+                                     tcall_str text)
+{
+    tcall_write_key(out, key);
+    tcall_write_str(out, text);
+}
+
+TCALL_SHARED_ void tcall_write_count_(tcall_writer *out, const char *key,
+                                      uint32_t count)
+{
+    tcall_write_key(out, key);
+    tcall_write_uint(out, count);
+}
+
+TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
+                                     bool flag)
+{
+    tcall_write_key(out, key);
+    tcall_write_bool(out, flag);
 }

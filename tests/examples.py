@@ -19,7 +19,7 @@ EXAMPLES = {
     "01_hello": ("", ["The light is on.", "set_led answered: done"]),
     "02_struct": ("", ["Lamp 2 goes to 50 % in 500 ms.", "done"]),
     "03_stream": ("", ["37 percent full <- read_tank", "answered: 37 percent"]),
-    "04_approve": ("y\n", ["Valve 3 opens."]),
+    "04_approve": ("y\n", ["Valve 3: open."]),
     "05_approve_later": ("", ["first: the call waits for approval",
                               "The log is erased.", "then: ok, done"]),
     "06_superloop": ("", ["answered: 21.5 degrees"]),

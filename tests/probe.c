@@ -19,20 +19,25 @@ static int probe_json(int count, char **files)
 {
     int i;
     for (i = 0; i < count; i++) {
-        char piece[4096];
-        tcall_scan scan;
-        size_t n;
+        char *text = NULL;
+        tcall_str all;
+        size_t len = 0, n;
         FILE *f = fopen(files[i], "rb");
         if (!f) {
             perror(files[i]);
             return 2;
         }
-        tcall_scan_init(&scan, NULL, NULL, NULL);
-        while ((n = fread(piece, 1, sizeof piece, f)) > 0)
-            tcall_scan_feed(&scan, piece, n);
+        do {
+            text = (char *)realloc(text, len + 4096);
+            n = fread(text + len, 1, 4096, f);
+            len += n;
+        } while (n);
         fclose(f);
-        printf("%s %s\n", tcall_scan_end(&scan) < 0 ? "reject" : "accept",
+        all.ptr = text;
+        all.len = len;
+        printf("%s %s\n", tcall_json_check(all) < 0 ? "reject" : "accept",
                files[i]);
+        free(text);
     }
     return 0;
 }

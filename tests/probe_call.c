@@ -26,7 +26,8 @@ tcall_tool *probe_tools(tcall_json list, size_t *count)
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");
         tools[n].description =
             tcall_json_string(tcall_json_get(v, "description"), NULL);
-        tools[n].parameters = schema.at ? probe_text(schema) : NULL;
+        tools[n].parameters =
+            tcall_schema_text_of(schema.at ? probe_text(schema) : NULL);
         tools[n].strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
         tools[n].permissions = TCALL_READ;
         tools[n].run = probe_echo;
@@ -83,6 +84,7 @@ int probe_call(const char *path, FILE *in, FILE *out)
     tcall_writer_init(&faults, report, sizeof report);
     memset(&desc, 0, sizeof desc);
     desc.block = malloc(size);
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = count;

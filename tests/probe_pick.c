@@ -1,6 +1,7 @@
 /* probe pick: first the tools, then an input each line. Beside "q" and "k" it
- * takes "relative" (percent), "min" (thousandths), "synonyms" (text). A number
- * as argument: bytes of the block; default: room for records. */
+ * takes "relative" (percent), "min" (thousandths), "synonyms" (text; default:
+ * those of the library). A
+ * number as argument: bytes of the block; default: room for records. */
 #include "probe.h"
 
 static const char *probe_join(tcall_json list)
@@ -50,7 +51,7 @@ static void probe_pick_line(tcall *tc, tcall_json in, FILE *out)
     opts.relative = (uint8_t)tcall_json_int(tcall_json_get(in, "relative"), 0);
     opts.min_score = (uint16_t)tcall_json_int(tcall_json_get(in, "min"), 0);
     synonyms[0] = tcall_json_string(tcall_json_get(in, "synonyms"), NULL);
-    opts.synonyms = synonyms[0] ? synonyms : NULL;
+    opts.synonyms = synonyms[0] ? synonyms : tcall_synonyms;
     n = tcall_pick(tc, tcall_json_str(q), &opts, picks, 255);
     tcall_writer_init(&w, result, sizeof result);
     tcall_write_open(&w, '{');

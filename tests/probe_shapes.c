@@ -153,6 +153,7 @@ int probe_told(FILE *in, FILE *out)
     size_t len;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = told_tools;
     desc.tool_count = 2;

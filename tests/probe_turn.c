@@ -391,9 +391,12 @@ static void read_tool(conversation *c, tcall_tool *tool, part *play,
     tool->name = tcall_json_string(tcall_json_get(v, "name"), "");
     tool->description =
         tcall_json_string(tcall_json_get(v, "description"), NULL);
-    tool->parameters = schema_text(tcall_json_get(v, "parameters"));
-    tool->provider_schema = schema_text(tcall_json_get(v, "provider_schema"));
-    tool->output = schema_text(tcall_json_get(v, "output"));
+    tool->parameters =
+        tcall_schema_text_of(schema_text(tcall_json_get(v, "parameters")));
+    tool->provider_schema =
+        tcall_schema_text_of(schema_text(tcall_json_get(v, "provider_schema")));
+    tool->output =
+        tcall_schema_text_of(schema_text(tcall_json_get(v, "output")));
     tool->permissions = (uint8_t)permissions(tcall_json_get(v, "permissions"));
     tool->optional_permissions =
         (uint8_t)permissions(tcall_json_get(v, "optional_permissions"));
@@ -443,13 +446,14 @@ static void read_descs(conversation *c, tcall_json in)
     desc->block = malloc(desc->block_size);
     desc->allow = (uint8_t)permissions(tcall_json_get(in, "allow"));
     desc->roles = roles(c, tcall_json_get(in, "roles"));
-    desc->strict_json = desc->strict_types = strict;
+    desc->lenient = strict ? NULL : &tcall_lenient;
     desc->approve = c->approve.at ? approve : NULL;
     desc->repair = c->repair.at ? repair : NULL;
     desc->on_event = on_event;
     desc->now_ms = canned_now;
     desc->hooks = &c->inject;
     desc->hook_count = 1;
+    desc->stages = &tcall_stages;
     desc->report = &c->report.out;
     desc->user = c;
     agent->tc = &c->tc;
@@ -668,9 +672,9 @@ static void free_all(conversation *c)
     size_t i;
     for (i = 0; i < c->desc.tool_count; i++) {
         const tcall_tool *tool = &c->desc.tools[i];
-        free((void *)(uintptr_t)tool->parameters);
-        free((void *)(uintptr_t)tool->provider_schema);
-        free((void *)(uintptr_t)tool->output);
+        free((void *)(uintptr_t)tool->parameters.text);
+        free((void *)(uintptr_t)tool->provider_schema.text);
+        free((void *)(uintptr_t)tool->output.text);
     }
     free((void *)(uintptr_t)c->desc.tools);
     free(c->parts);
@@ -695,8 +699,10 @@ static void converse(tcall_json in, FILE *out)
     read_descs(&c, in);
     opts.max = (uint8_t)pick;
     opts.allow_unsafe = true;
-    if (pick > 0)
+    if (pick > 0) {
+        c.agent_desc.pick = tcall_pick;
         c.agent_desc.pick_opts = &opts;
+    }
     ready = start(&c);
     t = tcall_json_first(tcall_json_get(in, "turns"));
     for (; t.at; t = tcall_json_next(t))

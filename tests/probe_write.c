@@ -14,7 +14,8 @@ static tcall_tool *probe_write_tools(tcall_json list, size_t *count)
         tools[n].name = tcall_json_string(tcall_json_get(v, "name"), "");
         tools[n].description =
             tcall_json_string(tcall_json_get(v, "description"), NULL);
-        tools[n].parameters = schema.at ? probe_text(schema) : NULL;
+        tools[n].parameters =
+            tcall_schema_text_of(schema.at ? probe_text(schema) : NULL);
         tools[n].strict = tcall_json_bool(tcall_json_get(v, "strict"), false);
     }
     *count = n;
@@ -149,7 +150,7 @@ static void probe_write_line(const tcall_provider *provider, tcall_json in,
     }
     fputc('\n', out);
     for (i = 0; i < ask.tool_count; i++)
-        free((void *)(uintptr_t)tools[i].parameters);
+        free((void *)(uintptr_t)tools[i].parameters.text);
     free(tools);
     free(memory);
 }

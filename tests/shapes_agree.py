@@ -258,7 +258,7 @@ def quote(text):
 # QEMU has put them.
 PROGRAM = """#include <float.h>
 #include <limits.h>
-#include "src/shape_text.c"
+#include "src/say.c"
 #include "examples/profiles/board.h"
 %s
 static const tcall_object *const shapes[] = {%s};
@@ -323,7 +323,7 @@ static void call(const tcall_object *shape)
         tcall_write_struct(&writer, shape, args.bytes);
     for (i = 0; error < 0 && i < decoder.misfit_count && i < 4; i++) {
         tcall_write_text(&writer, i ? " | " : "");
-        tcall_write_flash(&writer, tcall_misfit_keyword_(&decoder.misfits[i]));
+        tcall_write_flash(&writer, tcall_misfit_keyword_(decoder.misfits[i].code));
         tcall_write_text(&writer, " ");
         tcall_write_misfit(&writer, &decoder.misfits[i], shape, 0);
     }

@@ -163,20 +163,22 @@ static inline void prepare(void)
     set_hook(&hooks[n++], TCALL_DID_RELEASE_SEMAPHORE, release, &semaphore);
     set_hook(&hooks[n++], TCALL_AROUND_EXECUTE, retry, NULL);
     tools[0].name = "work";
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "properties" : {"n" : {"type" : "integer", "maximum" : 9}}
-    });
+    }));
     tools[0].run = tool_run;
     tools[0].permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
+    desc.stages = &tcall_stages;
     desc.on_event = note;
     desc.approve = approve;
     desc.now_ms = now;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS. */
+/* Needs: AGENT. */
 /* The agent over a transport that plays scripted answers: whole turns, limits,
  * pauses at every byte, and blocks of every size. */
 #ifdef TEST_LINKED
@@ -26,11 +26,11 @@ static void set_tools(void)
 {
     tools[0].name = "add";
     tools[0].description = "Add two integers.";
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "required" : [ "a", "b" ],
         "properties" : {"a" : {"type" : "integer"}, "b" : {"type" : "integer"}}
-    });
+    }));
     tools[0].run = add;
     tools[0].permissions = TCALL_READ;
 }
@@ -155,12 +155,14 @@ static int begin(tcall *tc, tcall_agent *a, script *s,
     set_tools();
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     d.tools = tools;
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.hooks = hooks;
     d.hook_count = hook_count;
+    d.stages = &tcall_stages;
     memset(s, 0, sizeof *s);
     s->answers = answers;
     s->status = 200;
@@ -392,6 +394,7 @@ static void test_added(void)
     ad = a.desc;
     tools[0].name = "first";
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = NULL;
     d.tool_count = 0;
@@ -559,7 +562,6 @@ static int slow(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 
 static int held;
 
-#ifndef TOOLCALL_NO_HOOKS
 static int hold(tcall_ctx *cx, void *user)
 {
     (void)user;
@@ -570,7 +572,6 @@ static int hold(tcall_ctx *cx, void *user)
 static const tcall_hook holding[] = {
     {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold, NULL, NULL},
     {"hold", TCALL_DID_RELEASE_QUOTA, 0, hold, NULL, NULL}};
-#endif
 
 #define SLOW(id, n) CALL(id, "{\\\"a\\\":" n ",\\\"b\\\":0}")
 static const char *const slow_first[] = {
@@ -584,10 +585,8 @@ static int begin_slowly(tcall *tc, tcall_agent *a, script *s,
                         const char *const *answers, int parallel, size_t size)
 {
     int r;
-#ifndef TOOLCALL_NO_HOOKS
     hooks = holding;
     hook_count = 2;
-#endif
     r = begin(tc, a, s, answers, size);
     hooks = NULL;
     hook_count = 0;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT. */
 /* A transport that pauses gets the same request as one that blocks, byte for
  * byte, wherever it pauses: the request is taken up again in the middle. */
 #include "toolcall.h"
@@ -71,16 +71,14 @@ static void set_tools(tcall_tool *tools)
     for (i = 0; i < TOOLS; i++) {
         tools[i].name = names[i];
         tools[i].description = "Does \"${what}\" \xE2\x82\xAC in the house.";
-        tools[i].parameters =
+        tools[i].parameters = tcall_schema_text_of(
             i % 3 ? "{\"type\":\"object\",\"required\":[\"room\"],"
                     "\"properties\":{\"room\":{\"type\":\"string\","
                     "\"description\":\"A room\\nby name\"},\"level\":{\"type\":"
                     "\"integer\",\"minimum\":0,\"maximum\":100}},"
                     "\"additionalProperties\":false}"
-                  : "{}";
-#ifndef TOOLCALL_NO_STRICT
+                  : "{}");
         tools[i].strict = i % 2 != 0;
-#endif
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }
@@ -103,6 +101,7 @@ static size_t talk(net *n, const tcall_provider *provider,
     set_tools(tools);
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = TOOLS;

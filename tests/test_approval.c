@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Approvals that come later and effects that happen once, in an agent's turn:
  * over a transport that plays scripted answers, with the ledger. */
 #ifdef TEST_LINKED
@@ -146,12 +146,14 @@ static void restart(const char *const *answers, int parallel)
     memset(block, 0, sizeof block);
     memset(&server, 0, sizeof server);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;
     d.allow = TCALL_EVERYTHING;
     d.hooks = more_hooks ? more_hooks : with_ledger;
     d.hook_count = more_hooks ? more_count : TCALL_ARRAY_LEN(with_ledger);
+    d.stages = &tcall_stages;
     d.on_event = note;
     memset(&ad, 0, sizeof ad);
     ad.allow_repeat = true;
@@ -176,8 +178,8 @@ static void begin(const char *const *answers, int parallel)
     memset(tools, 0, sizeof tools);
     tools[0].name = "fire";
     tools[0].description = "Fires.";
-    tools[0].parameters = TCALL_JSON(
-        {"type" : "object", "properties" : {"n" : {"type" : "integer"}}});
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT(
+        {"type" : "object", "properties" : {"n" : {"type" : "integer"}}}));
     tools[0].run = fire;
     tools[0].permissions = TCALL_ACTUATE;
     tools[0].confirm = true;
@@ -263,7 +265,7 @@ static void test_pair(void)
 /* Another definition than the one that was approved is asked for anew. */
 static void test_definition(void)
 {
-    static const char other[] = TCALL_JSON(
+    static const char other[] = TCALL_TEXT(
         {"type" : "object", "properties" : {"n" : {"type" : "number"}}});
     int i;
     for (i = 0; i < 6; i++) {
@@ -272,10 +274,10 @@ static void test_definition(void)
         CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
         switch (i) {
         case 0: tools[0].description = "Fires everything."; break;
-        case 1: tools[0].parameters = other; break;
+        case 1: tools[0].parameters = tcall_schema_text_of(other); break;
         case 2: tools[0].permissions |= TCALL_NETWORK; break;
         case 3: tools[0].optional_permissions = TCALL_EXECUTE; break;
-        case 4: tools[0].output = "{}"; break;
+        case 4: tools[0].output = tcall_schema_text_of("{}"); break;
         case 5: tools[0].provided_by = "somebody else"; break;
         }
         CHECK(go_on() == TCALL_E_APPROVAL && runs == 0 && asked == 2);
@@ -302,10 +304,10 @@ static void test_same_definition(void)
     int i;
     for (i = 0; i < 2; i++) {
         begin(one, 0);
-        tools[0].parameters = first;
+        tools[0].parameters = tcall_schema_text_of(first);
         CHECK(say() == TCALL_E_APPROVAL);
         CHECK(decide("c1", TCALL_VERDICT_ALLOW) == TCALL_OK);
-        tools[0].parameters = i ? other : same;
+        tools[0].parameters = tcall_schema_text_of(i ? other : same);
         CHECK(go_on() == (i ? TCALL_E_APPROVAL : TCALL_OK) && runs == !i);
     }
 }

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, EVENTS, REPAIR, SENTENCES, LENIENT. */
+/* Needs: EVENTS, REPAIR, SENTENCES. */
 /* What came and its repair: two attempts, each with memory of its own, and what
  * is told of them when one or both are refused. What the block gets back is
  * overwritten here, so that who still reads it is seen. */
@@ -79,12 +79,14 @@ static void begin(const char *repaired, const char *arguments)
     tcall_desc desc;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = block_size;
     desc.tools = tools;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = hook_count;
+    desc.stages = &tcall_stages;
     desc.on_event = hear;
     desc.repair = repaired ? repair : NULL;
     desc.user = (void *)(uintptr_t)repaired;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, HOOKS, STRICT, EVENTS. */
+/* Needs: REPORT, STRICT, EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"
@@ -13,13 +13,11 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *w)
     return tcall_write_text(w, "done");
 }
 
-#ifndef TOOLCALL_NO_HOOKS
 static int hook_run(tcall_ctx *cx, void *user)
 {
     (void)cx, (void)user;
     return TCALL_OK;
 }
-#endif
 
 /* A row and a registry that work; each test spoils something. */
 static tcall_tool tool;
@@ -29,14 +27,16 @@ static void prepare(void)
 {
     memset(&tool, 0, sizeof tool);
     tool.name = "set_led";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = run;
     tool.permissions = TCALL_WRITE;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_WRITE;
     desc.report = &faults;
     memset(report, 0, sizeof report);
@@ -71,7 +71,7 @@ static void test_rows(void)
             "64 of A-Z a-z 0-9 _ -\n");
     prepare();
     tool.run = NULL;
-    tool.parameters = NULL;
+    tool.parameters = tcall_schema_text_of(NULL);
     tool.strict = true; /* all that is wrong, not the first only */
     tool.safe = 9;
     CHECK(tool.permissions == TCALL_WRITE);
@@ -134,7 +134,6 @@ static void test_registry(void)
 
 static void test_hooks(void)
 {
-#ifndef TOOLCALL_NO_HOOKS
     tcall_hook hook = {"limit", TCALL_STAGE_COUNT, 0, hook_run, NULL, NULL};
     prepare();
     desc.hooks = &hook;
@@ -150,14 +149,13 @@ static void test_hooks(void)
     tool.hook_count = 1;
     REFUSED("set_led: hook limit: run is missing: name the function to "
             "call\n");
-#else
-    static const tcall_hook hook = {"limit", 0, 0, NULL, NULL, NULL};
     prepare();
+    desc.stages = NULL;
     desc.hooks = tool.hooks = &hook;
     desc.hook_count = tool.hook_count = 1;
-    REFUSED("tcall_desc: hooks were left out by TOOLCALL_NO_HOOKS\n"
-            "set_led: hooks were left out by TOOLCALL_NO_HOOKS\n");
-#endif
+    REFUSED("tcall_desc: hooks need stages: set it to &tcall_stages\n"
+            "set_led: hooks need tcall_desc.stages: set it to "
+            "&tcall_stages\n");
 }
 
 /* Everything that takes a tcall, with one that cannot be used. */
@@ -206,6 +204,7 @@ static void test_unusable(void)
     CHECK(start(&tc) == TCALL_E_TOOL);
     answers_errors(&tc, TCALL_E_TOOL);
     prepare();
+    desc.lenient = &tcall_lenient;
     desc.block_size = 16;
     CHECK(start(&tc) == TCALL_E_MEMORY && tc.block.need > tc.block.size);
     answers_errors(&tc, TCALL_E_MEMORY);

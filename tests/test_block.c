@@ -161,7 +161,7 @@ static void rest(void *user, const tcall_wait *wait)
 /* ---- tools ---- */
 
 #define PARAMETERS                                                    \
-    TCALL_JSON({                                                      \
+    TCALL_TEXT({                                                      \
         "type" : "object",                                            \
         "required" : ["n"],                                           \
         "properties" : {                                              \
@@ -305,10 +305,11 @@ static tcall_tool *table(size_t *count)
     for (i = 0; i < *count; i++) {
         tools[i].name = names[i];
         tools[i].description = "Looks at a place";
-        tools[i].parameters = PARAMETERS;
-        tools[i].output = has(OUTPUT) ? "{\"type\":\"object\",\"required\":["
-                                        "\"a\"]}"
-                                      : NULL;
+        tools[i].parameters = tcall_schema_text_of(PARAMETERS);
+        tools[i].output = tcall_schema_text_of(
+            has(OUTPUT) ? "{\"type\":\"object\",\"required\":["
+                          "\"a\"]}"
+                        : NULL);
         tools[i].run = look;
         tools[i].permissions = TCALL_READ;
         tools[i].optional_permissions = 0;
@@ -324,6 +325,7 @@ static void describe(tcall_desc *d)
     d->lazy_schemas = has(LAZY);
     d->hooks = has(WAITS) ? hooks : NULL;
     d->hook_count = has(WAITS) ? 1 : 0;
+    d->stages = &tcall_stages;
     d->repair = has(REPAIR) ? repair : NULL;
     d->on_event = hear;
     d->now_ms = now;
@@ -341,6 +343,7 @@ static tcall_agent_desc agent_desc(void)
     desc.stream = has(STREAM);
     desc.parallel = now_runs->parallel;
     desc.allow_repeat = true; /* calls of an answer are the same */
+    desc.pick = has(PICK) ? tcall_pick : NULL;
     desc.pick_opts = has(PICK) ? &opts : NULL;
     desc.transport.open = net_open;
     desc.transport.write = net_write;
@@ -455,6 +458,7 @@ static outcome run(size_t size)
     round_at = retried = 0;
     describe(&d);
     d.block = page_end - size;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     did.error = tcall_init(&tc, &d);
     if (did.error == TCALL_OK) {
@@ -564,6 +568,7 @@ static void test_refused(void)
     d.lazy_schemas = true;
     d.tool_count = 1;
     d.hook_count = 1;
+    d.stages = &tcall_stages;
     CHECK(tcall_need(&d, 100) == 0);
     CHECK(tcall_agent_need(&d, &desc, 100) == 0);
 }

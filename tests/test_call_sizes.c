@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, SHAPES, REPAIR, LENIENT, SENTENCES. */
+/* Needs: REPAIR, SENTENCES. */
 /* Calls that hold a lot, in blocks of every size: each ends as it does where
  * there is room, or says that there is none; enough stays enough, and all that
  * was taken is given back. */
@@ -159,8 +159,8 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     tools[1].shape = &plan_shape;
     tools[1].run = plan_run;
     tools[2].name = "twice";
-    tools[2].parameters = "{\"type\":\"object\"}";
-    tools[2].output = "{\"enum\":[\"twice\"]}";
+    tools[2].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
+    tools[2].output = tcall_schema_text_of("{\"enum\":[\"twice\"]}");
     tools[2].run = twice_run;
     memset(desc, 0, sizeof *desc);
     desc->tools = tools;
@@ -168,6 +168,7 @@ static void set_desc(tcall_desc *desc, tcall_tool *tools)
     desc->allow = TCALL_EVERYTHING;
     desc->hooks = hooks;
     desc->hook_count = TCALL_ARRAY_LEN(hooks);
+    desc->stages = &tcall_stages;
     desc->repair = repair;
 }
 
@@ -191,6 +192,7 @@ static int lived(const struct row *row, char *block, size_t size)
     tools[0].permissions = tools[1].permissions = tools[2].permissions =
         TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     changed = row->changed;
     secret = row->secret;

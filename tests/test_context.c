@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, SENTENCES, EVENTS. */
+/* Needs: SENTENCES, EVENTS. */
 /* What a call gives to hooks and tools: services, memory, time, its input and
  * output, and what becomes of its result. */
 #ifdef TEST_LINKED
@@ -47,7 +47,7 @@ static void test_services(void)
     desc.hook_count = 2;
     scope = TCALL_SCOPE_CALL;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
-    desc.hook_count = 1; /* it was of that call only */
+    desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
     desc.hook_count = 2;
     scope = TCALL_SCOPE_SESSION;
@@ -56,13 +56,13 @@ static void test_services(void)
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     desc.hook_count = 1;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
-    desc.hook_count = 2; /* added again it is there once */
+    desc.hook_count = 2;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
     CHECK(session.services == &bound && !bound.next);
     desc.hook_count = 1;
     tcall_unbind_service(&session, &bound);
     CHECK(once("{}") == TCALL_OK && got == &clock_service);
-    desc.hook_count = 2; /* that of a call is the call's own */
+    desc.hook_count = 2;
     scope = TCALL_SCOPE_CALL;
     bound.next = (tcall_service *)&got;
     CHECK(once("{}") == TCALL_OK && got == &session_service);
@@ -246,11 +246,7 @@ static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 }
 
 /* It is repaired like what a model sent. */
-#ifdef TOOLCALL_NO_LENIENT
-#define ALMOST_JSON "{\"n\": \"7\"}"
-#else
 #define ALMOST_JSON "{'n': \"7\"}"
-#endif
 
 static void test_changes(void)
 {
@@ -430,7 +426,7 @@ static void test_long_words(void)
     } rows[] = {{"{\"n\":64}", 127}, {"{\"n\":999}", 127}, {"{\"n\":2}", 3}};
     size_t i;
     prepare();
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = long_words;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     for (i = 0; i < TCALL_ARRAY_LEN(rows); i++) {
@@ -514,6 +510,7 @@ static int takes_all(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 static void test_no_memory(void)
 {
     prepare();
+    desc.lenient = &tcall_lenient;
     desc.block_size = 4096;
     desc.hooks = NULL;
     desc.hook_count = 0;
@@ -719,7 +716,7 @@ static void test_metadata(void)
 static void test_glance(void)
 {
     prepare();
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     world.failures = 4;
     CHECK(once("{\"a_name_that_is_longer_than_32_chars\":1,\"b\":2}") ==
           TCALL_E_FAILED);
@@ -767,7 +764,7 @@ static void test_shortened(void)
 {
     prepare();
     tools[0].run = floods;
-    tools[0].output = "{\"type\":\"object\"}";
+    tools[0].output = tcall_schema_text_of("{\"type\":\"object\"}");
     CHECK(once("{}") == TCALL_E_MEMORY);
     set_hook(&hooks[0], TCALL_DID_EXECUTE, shortens, NULL);
     desc.hook_count = 1;
@@ -781,7 +778,7 @@ static void test_shortened(void)
 /* What is missing comes with a call that would do, made from the schema. */
 static void test_example(void)
 {
-    static const char schema[] = TCALL_JSON({
+    static const char schema[] = TCALL_TEXT({
         "type" : "object",
         "required" : [ "path", "mode", "lines", "deep", "list", "map", "x" ],
         "properties" : {
@@ -799,21 +796,21 @@ static void test_example(void)
         "{\"path\":\"value\",\"mode\":\"fast\",\"lines\":5,\"deep\":true,"
         "\"list\":[],\"map\":{\"a\":1},\"x\":1}";
     prepare();
-    tools[0].parameters = schema;
+    tools[0].parameters = tcall_schema_text_of(schema);
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("\"suggestion\":\"Example: work(path=\\\"value\\\", "
                "mode=\\\"fast\\\", lines=5, deep=true, list=[], "
                "map={\\\"a\\\" : 1}, x=1)\""));
     CHECK(once(example) == TCALL_OK); /* it would do indeed */
     prepare();
-    tools[0].parameters =
+    tools[0].parameters = tcall_schema_text_of(
         " {\"type\":\"object\",\"required\":[\"a\",\"" LONG_NAME "\"],"
         "\"properties\":{\"a\":{\"const\":4},\"b\":{},\"" LONG_NAME
-        "\":{\"type\":\"integer\"}}}";
+        "\":{\"type\":\"integer\"}}}");
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("\"Example: work(a=4, " LONG_NAME "=1)\""));
     prepare(); /* as many items as there must be */
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "required" : [ "one", "two", "any", "many" ],
         "properties" : {
@@ -827,10 +824,10 @@ static void test_example(void)
                 "items" : {"type" : "string"}
             }
         }
-    });
+    }));
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(!says("Example")); /* none that is whole would be short */
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "required" : [ "one", "two", "any", "deep" ],
         "properties" : {
@@ -847,7 +844,7 @@ static void test_example(void)
                 }
             }
         }
-    });
+    }));
     CHECK(once("{}") == TCALL_E_INVALID);
     CHECK(says("Example: work(one=5, two=[7,7], any=[\\\"value\\\"], "
                "deep={\\\"x\\\":\\\"valueva\\\",\\\"y\\\":-2.5})"));
@@ -864,7 +861,7 @@ static int refuses(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 static void test_unchecked(void)
 {
     prepare();
-    tools[0].parameters = NULL;
+    tools[0].parameters = tcall_schema_text_of(NULL);
     tools[0].allow_no_schema = true;
     tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
     tools[0].run = refuses;
@@ -876,17 +873,14 @@ static void test_unchecked(void)
  * and nothing outside is touched. */
 static void test_sizes(void)
 {
-#ifdef TOOLCALL_NO_LENIENT
-    static const char arguments[] = "{\"n\":3}";
-#else
     static const char arguments[] = "{'n':\"3\"}";
-#endif
     size_t size, i, works = 0;
     for (size = 0; size < 5000; size += CHECK_EVERY | 1) {
         char *exact = (char *)malloc(size + 16);
         int r;
         prepare();
         desc.block = exact;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         memset(exact + size, 0x5A, 16);
         hooks[TCALL_WILL_NORMALIZE_INPUT].run = change;
@@ -894,9 +888,10 @@ static void test_sizes(void)
         hooks[TCALL_WILL_INJECT_SECRETS].run = remember;
         hooks[TCALL_DID_CREATE_CONTEXT].run = remember;
         tools[0].run = size & 1 ? echo : rich;
-        tools[0].output = "{\"type\":[\"string\",\"object\"]}";
+        tools[0].output =
+            tcall_schema_text_of("{\"type\":[\"string\",\"object\"]}");
         if (!(size & 1))
-            tools[0].output = NULL;
+            tools[0].output = tcall_schema_text_of(NULL);
         other = "{\"n\":7}";
         r = tcall_init(&tc, &desc);
         if (r == TCALL_OK) {

@@ -1,4 +1,3 @@
-/* Needs: SHAPES. */
 /* Doubles: both readers make the nearest one of a decimal, as strtod does, of
  * ordinary numbers and of the hardest: the middle of two doubles in all its
  * digits, one digit more or less, cut off, and so far behind that nobody else

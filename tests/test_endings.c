@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Answers that did not end by themselves: a turn that gets one ends with a code
  * that says so, and keeps the words that came. */
 #ifdef TEST_LINKED
@@ -80,10 +80,11 @@ static int turn(const tcall_provider *provider, const char *const *script,
     memset(&agent_desc, 0, sizeof agent_desc);
     tools[0].name = "f";
     tools[0].description = "Does it.";
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = run;
     tools[0].permissions = TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 1;

@@ -83,11 +83,7 @@ enum { SAID_CALL, SAID_SCHEMA = 0, SAID_HOOKS = 0, SAID_AGENT = 0 };
 enum {
     SAID_CALL = 1,
     SAID_SCHEMA = 1,
-#ifdef TOOLCALL_NO_HOOKS
-    SAID_HOOKS = 0,
-#else
     SAID_HOOKS = 1,
-#endif
 #ifdef TOOLCALL_NO_AGENT
     SAID_AGENT = 0
 #else

@@ -174,6 +174,7 @@ static void keep(void)
         return;
     memset(&plain, 0, sizeof plain);
     plain.block = other_block;
+    plain.lenient = &tcall_lenient;
     plain.block_size = sizeof other_block;
     plain.tools = first.tools;
     plain.tool_count = first.tool_count;
@@ -362,7 +363,7 @@ static int tool_(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     if (once_in(3))
         tcall_set_result(cx, tcall_str_of("title"),
                          tcall_str_of(once_in(2) ? "{\"a\":[1]}" : "{broken"));
-    if (cx->call->tool->output && once_in(2))
+    if (cx->call->tool->output.text && once_in(2))
         return tcall_write_text(out, once_in(2) ? "{\"a\":[1,2]}"
                                                 : "{\"a\":[1,\"\xc3\xa4\",9]}");
     much = once_in(4) ? chance(3000) : chance(20);
@@ -778,12 +779,14 @@ static int begin_life(void)
         d.row_count = TCALL_ARRAY_LEN(room);
     }
     d.block = page_end - size;
+    d.lenient = &tcall_lenient;
     d.block_size = size;
     d.tools = picks ? many : tools;
     d.tool_count = picks ? TCALL_ARRAY_LEN(many) : TCALL_ARRAY_LEN(tools);
     d.allow = TCALL_READ | TCALL_WRITE | TCALL_ACTUATE;
     d.lazy_schemas = once_in(2);
     d.hook_count = choose_hooks();
+    d.stages = &tcall_stages;
     d.hooks = d.hook_count ? hooks : NULL;
     d.approve = once_in(4) ? NULL : approve;
     d.repair = once_in(2) ? repair : NULL;
@@ -804,6 +807,7 @@ static int begin_life(void)
     memset(&opts, 0, sizeof opts);
     opts.max = (uint8_t)chance(4);
     opts.allow_unsafe = once_in(2);
+    desc.pick = picks ? tcall_pick : NULL;
     desc.pick_opts = picks ? &opts : NULL;
     desc.parallel = (int)chance(4);
     desc.max_rounds = (int)chance(6);

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, LENIENT, SENTENCES, EVENTS. */
+/* Needs: SENTENCES, EVENTS. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -59,21 +59,23 @@ static void start(const tcall_hook *hooks, size_t n, unsigned permission)
     memset(tools, 0, sizeof tools);
     for (i = 0; i < 2; i++) {
         tools[i].name = i ? "other" : "work";
-        tools[i].parameters = TCALL_JSON({
+        tools[i].parameters = tcall_schema_text_of(TCALL_TEXT({
             "type" : "object",
             "properties" : {"n" : {"type" : "integer"}, "s" : {}}
-        });
+        }));
         tools[i].run = work;
         tools[i].permissions = (uint8_t)permission;
     }
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 2;
     desc.allow = (uint8_t)permission;
     desc.hooks = hooks;
     desc.hook_count = (uint16_t)n;
+    desc.stages = &tcall_stages;
     desc.now_ms = now;
     runs = failures = 0;
     now_ms = 1000;
@@ -517,7 +519,7 @@ static void test_audit(void)
     CHECK(strstr(log_text, "\"validated\":true,\"repaired\":true,"));
     log_text[0] = 0;
 #endif
-    tools[0].parameters = NULL;
+    tools[0].parameters = tcall_schema_text_of(NULL);
     tools[0].allow_no_schema = true;
     tools[0].no_schema_mode = TCALL_NO_SCHEMA_FULL;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
@@ -763,7 +765,8 @@ static void test_stale(void)
         start(both + 2 * kept, kept ? 3 : 2, TCALL_READ | TCALL_WRITE);
         tools[0].permissions = TCALL_READ;
         tools[0].run = tools[1].run = concerned;
-        tools[0].output = "{}"; /* it is not held against the notice */
+        tools[0].output =
+            tcall_schema_text_of("{}"); /* it is not held against the notice */
         for (i = 0; i < 2; i++) {
             ask("1", "work", "{\"s\":\"a\"}");
             ask("2", "work", "{\"s\":\"b\"}");
@@ -1005,9 +1008,11 @@ static int lifecycle(char *memory, size_t size)
     tools[0].permissions = TCALL_READ;
     tools[0].confirm = true;
     tools[1].permissions = TCALL_ACTUATE;
-    tools[1].output = "{\"type\":\"object\",\"required\":[\"s\"]}";
+    tools[1].output =
+        tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"s\"]}");
     tools[1].run = echo;
     desc.block = memory;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.on_event = balance;
     starts = stops = asked = given = 0;

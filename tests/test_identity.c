@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* A call is itself, whatever id its provider gave it: verdicts name it and what
  * a person saw, and conversations that were saved before this was so, see
  * tests/saved, are loaded with nothing in them that would run by itself. */
@@ -74,14 +74,16 @@ static void start(const tcall_provider *provider, int parallel)
     for (i = 0; i < 3; i++) {
         tools[i].name = names[i];
         tools[i].description = "Does";
-        tools[i].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                              "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+        tools[i].parameters = tcall_schema_text_of(
+            "{\"type\":\"object\",\"required\":[\"n\"],"
+            "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
         tools[i].run = work;
         tools[i].permissions = i ? TCALL_WRITE : TCALL_READ;
         tools[i].confirm = i > 0;
     }
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;
@@ -91,6 +93,7 @@ static void start(const tcall_provider *provider, int parallel)
     desc.on_event = note;
     desc.hooks = by_approve ? NULL : hooks;
     desc.hook_count = by_approve ? 0 : TCALL_ARRAY_LEN(hooks);
+    desc.stages = &tcall_stages;
     desc.approve = by_approve ? approve : NULL;
     memset(trail, 0, sizeof trail);
     memset(asked, 0, sizeof asked);

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Ids that repeat, are empty, illegal, alike or made to look like ours, in
  * conversations over three switches of provider and a restart: in each request
  * each call has an id of its own that the receiver takes, its result names it,
@@ -405,12 +405,14 @@ static void start(size_t size)
     memset(block, 0xA5, sizeof block);
     tools[0].name = "t";
     tools[0].description = "Does it.";
-    tools[0].parameters = "{\"type\":\"object\",\"properties\":{\"n\":{"
-                          "\"type\":\"integer\"}}}";
+    tools[0].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{\"n\":{"
+                             "\"type\":\"integer\"}}}");
     tools[0].run = run;
     tools[0].permissions = TCALL_WRITE;
     tools[0].confirm = true;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = tools;
     desc.tool_count = 1;

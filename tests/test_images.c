@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Images that the user shows and that tools attach, in each format; those whose
  * memory is used again, and those of a conversation that was saved. */
 #include "canned.h"
@@ -41,12 +41,14 @@ static int try_start(const tcall_provider *provider, tcall_transport transport)
     tcall_desc desc;
     tcall_agent_desc agent;
     tool.name = "fire";
-    tool.parameters = "{\"type\":\"object\",\"properties\":"
-                      "{\"n\":{\"type\":\"integer\"}}}";
+    tool.parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":"
+                             "{\"n\":{\"type\":\"integer\"}}}");
     tool.run = fire;
     tool.permissions = TCALL_READ;
     memset(&desc, 0, sizeof desc);
     desc.block = m.block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = block_size;
     desc.tools = &tool;
     desc.tool_count = 1;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Calls from inside: what hooks, tools, listeners and the others that the
  * library calls may call themselves, and what they may answer. */
 #include "canned.h"
@@ -45,14 +45,16 @@ static void prepare(void)
         tools[i].name = i > 1 ? names[i] : i ? "look" : "fire";
         tools[i].pinned = i < 2;
         tools[i].description = "Does it";
-        tools[i].parameters = PARAMETERS;
+        tools[i].parameters = tcall_schema_text_of(PARAMETERS);
         tools[i].run = fire;
         tools[i].permissions = i ? TCALL_READ : TCALL_ACTUATE;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = TOOLS;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_READ | TCALL_ACTUATE;
     desc.now_ms = clock_ms;
     agent_desc.tc = &tc;
@@ -407,6 +409,7 @@ static void turn_inside(const char *const *answers, bool foreign, int parallel)
     tools[0].run = fire_inside;
     tools[0].confirm = true;
     agent_desc.parallel = parallel;
+    agent_desc.pick = tcall_pick;
     agent_desc.pick_opts = &opts;
     agent_desc.transport.open = open_inside;
     agent_desc.transport.write = write_inside;

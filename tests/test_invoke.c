@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, SHAPES, REPORT, LENIENT, SENTENCES, EVENTS, REPAIR. */
+/* Needs: REPORT, SENTENCES, EVENTS, REPAIR. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED
@@ -57,7 +57,7 @@ static int floods(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static int slow_left;
 
 #define LED                                                                 \
-    TCALL_JSON({                                                            \
+    TCALL_TEXT({                                                            \
         "type" : "object",                                                  \
         "required" : ["on"],                                                \
         "properties" : {                                                    \
@@ -68,7 +68,7 @@ static int slow_left;
         "additionalProperties" : false                                      \
     })
 
-#define NOTHING TCALL_JSON({"type" : "object", "properties" : {}})
+#define NOTHING TCALL_TEXT({"type" : "object", "properties" : {}})
 
 enum { LED_TOOL, FAILS, SLOW, FLOODS, OPEN, CONFIRM, LOOSE };
 
@@ -79,27 +79,27 @@ static void set_tools(void)
     memset(tools, 0, sizeof tools);
     tools[LED_TOOL].name = "set_led";
     tools[LED_TOOL].description = "Switch the LED.";
-    tools[LED_TOOL].parameters = LED;
+    tools[LED_TOOL].parameters = tcall_schema_text_of(LED);
     tools[LED_TOOL].run = set_led;
     tools[LED_TOOL].permissions = TCALL_WRITE;
     tools[FAILS].name = "fails";
-    tools[FAILS].parameters = NOTHING;
+    tools[FAILS].parameters = tcall_schema_text_of(NOTHING);
     tools[FAILS].run = fails;
     tools[FAILS].permissions = TCALL_READ;
     tools[SLOW].name = "slow";
-    tools[SLOW].parameters = NOTHING;
+    tools[SLOW].parameters = tcall_schema_text_of(NOTHING);
     tools[SLOW].run = slow;
     tools[SLOW].permissions = TCALL_READ;
     tools[SLOW].user = &slow_left;
     tools[FLOODS].name = "floods";
-    tools[FLOODS].parameters = NOTHING;
+    tools[FLOODS].parameters = tcall_schema_text_of(NOTHING);
     tools[FLOODS].run = floods;
     tools[FLOODS].permissions = TCALL_READ;
     tools[OPEN].name = "undeclared";
-    tools[OPEN].parameters = NOTHING;
+    tools[OPEN].parameters = tcall_schema_text_of(NOTHING);
     tools[OPEN].run = fails;
     tools[CONFIRM].name = "confirm";
-    tools[CONFIRM].parameters = NOTHING;
+    tools[CONFIRM].parameters = tcall_schema_text_of(NOTHING);
     tools[CONFIRM].run = set_led;
     tools[CONFIRM].permissions = TCALL_READ;
     tools[CONFIRM].confirm = true;
@@ -136,6 +136,7 @@ static int start(tcall *tc, tcall_desc *desc)
     memset(events, 0, sizeof events);
     if (!desc->block) {
         desc->block = block;
+        desc->lenient = &tcall_lenient;
         desc->block_size = sizeof block;
     }
     if (!desc->tools) {
@@ -205,11 +206,14 @@ static void test_definitions(void)
     bad[5].name = "remote";
     bad[6].name = "dict";
     bad[7].name = "future";
-    bad[1].parameters = bad[2].parameters = bad[3].parameters = NOTHING;
-    bad[4].parameters = "{\"type\":";
-    bad[5].parameters = "{\"$ref\":\"https://example.com/s.json\"}";
-    bad[6].parameters = "{\"type\":\"dict\"}";
-    bad[7].parameters = "{\"unevaluatedProperties\":false}";
+    bad[1].parameters = bad[2].parameters = bad[3].parameters =
+        tcall_schema_text_of(NOTHING);
+    bad[4].parameters = tcall_schema_text_of("{\"type\":");
+    bad[5].parameters =
+        tcall_schema_text_of("{\"$ref\":\"https://example.com/s.json\"}");
+    bad[6].parameters = tcall_schema_text_of("{\"type\":\"dict\"}");
+    bad[7].parameters =
+        tcall_schema_text_of("{\"unevaluatedProperties\":false}");
     desc.tools = bad;
     desc.tool_count = 8;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
@@ -271,9 +275,8 @@ static void test_arguments(void)
     }
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
-    desc.strict_types = true;
-    desc.strict_json = true;
     CHECK(start(&tc, &desc) == TCALL_OK);
+    tc.desc.lenient = NULL;
     CHECK(call_tool(&tc, &call, "set_led", "{\"on\":\"true\"}") ==
           TCALL_E_INVALID);
     CHECK(call_tool(&tc, &call, "set_led", "{'on':true}") < 0);
@@ -290,7 +293,7 @@ static void test_provider_schema(void)
     memset(&desc, 0, sizeof desc);
     desc.allow = TCALL_WRITE;
     set_tools();
-    tools[LED_TOOL].provider_schema = NOTHING;
+    tools[LED_TOOL].provider_schema = tcall_schema_text_of(NOTHING);
     desc.tools = tools;
     desc.tool_count = TCALL_ARRAY_LEN(tools);
     for (lazy = 0; lazy < 2; lazy++) {
@@ -341,7 +344,8 @@ static void test_optional(void)
         tool.permissions = TCALL_READ;
         tool.optional_permissions = rows[i].optional;
         tool.allow_no_schema = rows[i].no_schema;
-        tool.parameters = rows[i].no_schema ? NULL : NOTHING;
+        tool.parameters =
+            tcall_schema_text_of(rows[i].no_schema ? NULL : NOTHING);
         desc.tools = &tool;
         desc.tool_count = 1;
         desc.allow = rows[i].allow;
@@ -571,7 +575,7 @@ static void test_checked_again(void)
         memset(&tool, 0, sizeof tool);
         memset(&desc, 0, sizeof desc);
         tool.name = "t";
-        tool.parameters = rows[i][0];
+        tool.parameters = tcall_schema_text_of(rows[i][0]);
         tool.permissions = TCALL_READ;
         tool.run = fails;
         desc.allow = TCALL_READ;
@@ -614,15 +618,17 @@ static void test_definition(void)
     tool.name = "mix";
     tool.title = "Mixer";
     tool.description = "Mixes \"it\".";
-    tool.parameters = " {\"type\":\"object\", \"minProperties\":0} ";
-    tool.output = "{\"type\": \"string\"}";
+    tool.parameters =
+        tcall_schema_text_of(" {\"type\":\"object\", \"minProperties\":0} ");
+    tool.output = tcall_schema_text_of("{\"type\": \"string\"}");
     tool.permissions = TCALL_READ;
     tool.run = fails;
     other = tool;
     strcpy(first, definition_of(&tool));
     CHECK(strlen(first) == 16 &&
           strspn(first, "0123456789abcdef") == strlen(first));
-    other.parameters = "{\"minProperties\":0,\"type\":\"object\"}";
+    other.parameters =
+        tcall_schema_text_of("{\"minProperties\":0,\"type\":\"object\"}");
     CHECK(strcmp(first, definition_of(&other)) == 0);
     other.description = "Mixes.";
     CHECK(strcmp(first, definition_of(&other)) != 0);
@@ -709,11 +715,12 @@ static void test_validator(void)
     CHECK(says("level must be 7") && runs == 1);
     /* It may know what the built-in one refuses; JSON it must be. */
     beyond[0] = tools[LED_TOOL];
-    beyond[0].parameters = "{\"unevaluatedProperties\":false}";
+    beyond[0].parameters =
+        tcall_schema_text_of("{\"unevaluatedProperties\":false}");
     desc.tools = beyond;
     desc.tool_count = 1;
     CHECK(start(&tc, &desc) == TCALL_OK);
-    beyond[0].parameters = "{\"type\":";
+    beyond[0].parameters = tcall_schema_text_of("{\"type\":");
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
 }
 
@@ -779,6 +786,7 @@ static void test_block_sweep(void)
         memset(&desc, 0, sizeof desc);
         desc.allow = TCALL_WRITE;
         desc.block = exact;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         r = start(&tc, &desc);
         if (r == TCALL_OK) {

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, RETRY, REASONING. */
+/* Needs: AGENT, RETRY. */
 /* What a user adds to requests: members of the body, headers, and limits; and
  * what is refused before anything is sent. */
 #ifdef TEST_LINKED
@@ -79,6 +79,7 @@ static void set_up(const tcall_provider *provider)
     memset(&registry, 0, sizeof registry);
     memset(&desc, 0, sizeof desc);
     registry.block = block;
+    registry.lenient = &tcall_lenient;
     registry.block_size = sizeof block;
     CHECK(tcall_init(&tc, &registry) == TCALL_OK);
     desc.tc = &tc;

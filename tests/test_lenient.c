@@ -1,4 +1,3 @@
-/* Needs: LENIENT. */
 /* Arguments as models write them: what is rewritten, and what never is. */
 #ifdef TEST_LINKED
 #define TOOLCALL_STATIC /* private functions are called, too */

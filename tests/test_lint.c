@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, STRICT. */
+/* Needs: REPORT, STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"
@@ -30,7 +30,7 @@ static bool says(const char *text)
     return good;
 }
 
-static const char good[] = TCALL_JSON({
+static const char good[] = TCALL_TEXT({
     "type" : "object",
     "properties" :
         {"pin" : {"type" : "integer", "description" : "Number of the line"}},
@@ -44,7 +44,7 @@ static tcall_tool tool(const char *name, const char *parameters)
     memset(&t, 0, sizeof t);
     t.name = name;
     t.description = "Read the level of one input line of the board, 0 or 1.";
-    t.parameters = parameters;
+    t.parameters = tcall_schema_text_of(parameters);
     return t;
 }
 
@@ -88,14 +88,14 @@ static void test_names(void)
 /* Lengths at both ends of what they should be, for each kind of tool. */
 static void test_lengths(void)
 {
-    static const char one[] = TCALL_JSON(
+    static const char one[] = TCALL_TEXT(
         {"type" : "object", "properties" : {"a" : {"description" : "x"}}});
-    static const char two[] = TCALL_JSON({
+    static const char two[] = TCALL_TEXT({
         "type" : "object",
         "properties" :
             {"a" : {"description" : "x"}, "b" : {"description" : "x"}}
     });
-    static const char nested[] = TCALL_JSON({
+    static const char nested[] = TCALL_TEXT({
         "type" : "object",
         "properties" : {
             "a" : {
@@ -104,7 +104,7 @@ static void test_lengths(void)
             }
         }
     });
-    static const char five[] = TCALL_JSON({
+    static const char five[] = TCALL_TEXT({
         "type" : "object",
         "properties" : {
             "a" : {"description" : "x"},
@@ -139,7 +139,7 @@ static void test_lengths(void)
 
 static void test_parameters(void)
 {
-    static const char schema[] = TCALL_JSON({
+    static const char schema[] = TCALL_TEXT({
         "type" : "object",
         "properties" : {
             "description" : {"type" : "string"},
@@ -178,14 +178,14 @@ static void test_parameters(void)
     strcat(deep, "{}");
     for (i = 0; i < 20; i++)
         strcat(deep, "}}");
-    t.parameters = deep;
+    t.parameters = tcall_schema_text_of(deep);
     CHECK(lint(&t, 1) == 8);
 }
 
 static void test_schemas(void)
 {
     static const char closed[] =
-        TCALL_JSON({"type" : "object", "additionalProperties" : {}});
+        TCALL_TEXT({"type" : "object", "additionalProperties" : {}});
     tcall_tool t = tool("x", "{\"type\":\"dict\"}");
     CHECK(lint(&t, 1) == 1 &&
           says("schema - /parameters: /type: unknown type"));
@@ -239,6 +239,7 @@ static void test_as_init(void)
         two[1].safe = i % 17 ? 0 : 9;
         memset(&desc, 0, sizeof desc);
         desc.block = block;
+        desc.lenient = &tcall_lenient;
         desc.block_size = sizeof block;
         desc.tools = two;
         desc.tool_count = 2;
@@ -481,7 +482,7 @@ static void notes(const char *schema, const char *const *texts, size_t count)
 
 static void test_words(void)
 {
-    static const char bad[] = TCALL_JSON({
+    static const char bad[] = TCALL_TEXT({
         "type" : "object",
         "requird" : ["a"],
         "location" : {"type" : "string"},

@@ -1,4 +1,4 @@
-/* Needs: SHAPES SCHEMA PATTERN INT64. */
+/* Needs: PATTERN, INT64. */
 /* The machine: what it accepts, writes, stores, coerces and notes, in pieces of
  * any length and in memories of any size. */
 #ifdef TEST_LINKED
@@ -21,8 +21,9 @@ static tcall_machine machine;
 
 enum { COERCE = 1, FOR_C = 2, OBJECT = 4, ARGUMENTS = 7 };
 
-/* Reads a text into memories of exactly these sizes. Returns the verdict; the
- * checked text is at hand until the next. */
+/* Reads a text into memories of exactly these sizes, in pieces; 0: as one that
+ * lies whole, which is by jsmn's tokens where the program has them. Returns the
+ * verdict; the checked text is at hand until the next. */
 static char *text;
 static int read_into(const tcall_target *target, const char *json, size_t len,
                      size_t piece, int how, size_t text_size, size_t arena_size)
@@ -44,21 +45,49 @@ static int read_into(const tcall_target *target, const char *json, size_t len,
     desc.coerce = how & COERCE ? tcall_coerce : NULL;
     desc.for_c = (how & FOR_C) != 0;
     desc.object = (how & OBJECT) != 0;
+#ifndef TEST_LINKED
+    if (!piece)
+        return tcall_machine_read_(&machine, &desc, tcall_slice_(json, len));
+#endif
     tcall_machine_init(&machine, &desc);
-    for (at = 0; at < len; at += piece)
+    for (at = 0; at < len; at += piece ? piece : len)
         tcall_machine_feed(&machine, json + at,
-                           len - at < piece ? len - at : piece);
+                           !piece || len - at < piece ? len - at : piece);
     return tcall_machine_end(&machine);
 }
 
-/* The same in memories that do, in pieces of three lengths: all must agree. */
+/* Whether two machines found the same, each in its text. */
+static bool are_alike(const tcall_machine *a, const tcall_machine *b,
+                      const char *text_of_a)
+{
+    int i;
+    bool alike = a->error == b->error && a->at == b->at && a->len == b->len &&
+                 a->fault_count == b->fault_count &&
+                 a->coercion_count == b->coercion_count &&
+                 (!a->len || memcmp(text_of_a, b->text, a->len) == 0);
+    for (i = 0; i < a->fault_count && i < TOOLCALL_MAX_FAULTS; i++)
+        alike = alike && a->faults[i].keyword == b->faults[i].keyword &&
+                a->faults[i].count == b->faults[i].count &&
+                a->faults[i].at == b->faults[i].at &&
+                a->faults[i].node == b->faults[i].node &&
+                a->faults[i].row == b->faults[i].row &&
+                a->faults[i].shape == b->faults[i].shape;
+    for (i = 0; i < a->coercion_count && i < TCALL_COERCIONS_; i++)
+        alike = alike && a->coercions[i].at == b->coercions[i].at &&
+                a->coercions[i].how == b->coercions[i].how &&
+                a->coercions[i].name == b->coercions[i].name;
+    return alike;
+}
+
+/* The same in memories that do, in pieces of three lengths, and whole: all must
+ * agree. */
 static int read_as(const tcall_target *target, const char *json, int how)
 {
-    static const size_t pieces[] = {1, 7, 1 << 20};
+    static const size_t pieces[] = {1, 7, 1 << 20, 0};
     size_t len = strlen(json), at = 0;
     int i, r = 0;
     char *first = NULL;
-    for (i = 0; i < 3; i++) {
+    for (i = 0; i < 4; i++) {
         int now =
             read_into(target, json, len, pieces[i], how, len + 1, 1 << 14);
         CHECK(i == 0 || (now == r && machine.at == at));
@@ -427,6 +456,100 @@ static void test_memories(void)
         }
 }
 
+/* Names that are required and no properties: in the order in which they come,
+ * and with one that does not. */
+static void test_required(void)
+{
+    static char of[60000], json[60000];
+    static char nodes[1 << 12];
+    tcall_target target;
+    size_t i, at = 0, to = 0;
+    to = (size_t)sprintf(of, "{\"required\":[");
+    at = (size_t)sprintf(json, "{");
+    for (i = 0; i < 4000; i++) {
+        to += (size_t)sprintf(of + to, "\"n%d\",", (int)i);
+        at += (size_t)sprintf(json + at, "\"n%d\":0,", (int)i);
+    }
+    sprintf(of + to, "\"n0\"]}");
+    strcpy(json + at - 1, "}");
+    memset(&target, 0, sizeof target);
+    CHECK(tcall_schema_compile(&schema, tcall_str_of(of), nodes, sizeof nodes,
+                               TCALL_DRAFT_2020) >= 0);
+    target.node = schema.root;
+    target.rows = &tcall_schema_rows;
+    CHECK(read_into(&target, json, at, 9999, 0, at + 1, 1 << 17) == TCALL_OK);
+    json[2] = 'x';
+    CHECK(read_into(&target, json, at, 9999, 0, at + 1, 1 << 17) ==
+          TCALL_E_INVALID);
+    CHECK(machine.fault_count == 2 && machine.faults[0].count == 0);
+}
+
+/* ---- a text that lies whole ---- */
+
+/* Whether a text is read alike in one piece and whole, where an arena of this
+ * size does for the first. */
+static bool is_whole(const tcall_target *target, const char *json, size_t len,
+                     int how, size_t arena_size)
+{
+    char copy[600] = "";
+    tcall_machine fed;
+    read_into(target, json, len, len + 1, how, len + 1, arena_size);
+    fed = machine;
+    memcpy(copy, text, len + 1);
+    read_into(target, json, len, 0, how, len + 1, arena_size);
+    return are_alike(&fed, &machine, copy);
+}
+
+/* Random slips in the programs above and in what jsmn lets pass. */
+static void test_whole(void)
+{
+    static const char *const odd[] = {"{\"a\":1:2}",
+                                      "[1:2]",
+                                      "[\"a\":1]",
+                                      "{\"a\",\"b\":1}",
+                                      "{\"a\"}",
+                                      "{\"a\":1 \"b\":2}",
+                                      "{\"a\":1,,\"b\":2}",
+                                      "[1,]",
+                                      "[,1]",
+                                      "{,}",
+                                      "{\"a\":[]:1}",
+                                      "[[]:1]",
+                                      "{\"a\":{}}[]",
+                                      "{}{}",
+                                      "[1 2]",
+                                      "{\"a\":1}]",
+                                      "{\"a\" \"b\"}",
+                                      "{:1}",
+                                      "{\"a\"::1}",
+                                      "[nul,t,-,01,1.,1e,--1]",
+                                      "{\"a\":\"\x01\"}",
+                                      "{\"a\":\"\\ud800\"}",
+                                      "{\"a\":\"\xC3\"}",
+                                      "{\"\\u0061\" : [ \"\\n\" , {} ] } "};
+    static const char slips[] = "{}[]\",:0e-.tn\\ u\x01\xC3";
+    uint32_t seed = 1;
+    size_t i, k, count = sizeof programs / sizeof *programs;
+#if defined TOOLCALL_JSMN && !defined TEST_LINKED
+    CHECK(is_whole(NULL, "{\"a\":[1]}", 9, 0, 4096));
+    CHECK((void *)machine.slot != machine.is.arena); /* behind the tokens */
+#endif
+    for (i = 0; i < sizeof odd / sizeof *odd; i++)
+        CHECK(is_whole(NULL, odd[i], strlen(odd[i]), OBJECT, 4096));
+    for (i = 0; i < 60 * count; i++) {
+        char json[500];
+        tcall_target target = compiled(programs[i % count][0]);
+        size_t len = strlen(programs[i % count][1]);
+        memcpy(json, programs[i % count][1], len + 1);
+        for (k = i / count % 4; k && len; k--) {
+            seed = seed * 1664525 + 1013904223;
+            json[(seed >> 8) % len] = slips[(seed >> 24) % sizeof slips];
+        }
+        CHECK(is_whole(&target, json, len, (int)(i & ARGUMENTS), 4096));
+        CHECK(is_whole(&target, json, len, (int)(i & ARGUMENTS), i % 1500));
+    }
+}
+
 /* ---- shapes ---- */
 
 #define UNIT(WORD, me) WORD(me, celsius) WORD(me, kelvin) WORD(me, kelvins)
@@ -631,7 +754,7 @@ static void test_struct(void)
     CHECK(read_as(&target, "{\"days\":1,\"zzz\":2}", 0) == TCALL_E_INVALID);
     CHECK(fault(0, TCALL_ON_OTHERS_, 10) && fault(1, TCALL_ON_REQUIRED_, 0) &&
           machine.faults[1].count == 0 &&
-          machine.faults[1].object == &all_shape);
+          machine.faults[1].shape == &all_shape);
 }
 
 /* Holes: one is filled with a shape, one with a schema. */
@@ -763,6 +886,8 @@ int main(void)
     test_coercion();
     test_large();
     test_memories();
+    test_required();
+    test_whole();
     test_shapes();
     test_struct();
     test_holes();

@@ -1,9 +1,10 @@
-/* Needs: SHAPES, SENTENCES. */
+/* Needs: SENTENCES. */
 /*
  * The MCP server on a line, with the tools of the Arduino Uno: lines of both
  * eras, ids, cuts, losses, floods, duplicates, and whatever libFuzzer finds.
  */
-#define TOOLCALL_MCP_ID 386 /* the default */
+#define TOOLCALL_MCP_ID    386 /* the default */
+#define TOOLCALL_MCP_TOKEN 64
 #include "../examples/uno/tools.h"
 
 #include "check.h"
@@ -703,15 +704,6 @@ static int fail(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return TCALL_E_FAILED;
 }
 
-static int by_text(void *user, const tcall_tool *tool, tcall_str arguments,
-                   tcall_writer *out)
-{
-    (void)user;
-    tcall_write_text(out, tool->name);
-    tcall_write_bytes(out, arguments.ptr, arguments.len);
-    return TCALL_OK;
-}
-
 static char reason[] = "the wire is\n\"cut\"";
 static const char text_schema[] = "{\"type\":\n  \"object\"}";
 static tcall_tool rows[] = {
@@ -776,9 +768,6 @@ static void test_permissions(void)
 /* X(NAME, expression): each function that takes a context, and what is true of
  * its answer where there is no registry: it works, or says TCALL_E_USAGE, or
  * gives what its contract gives where there is nothing. */
-#ifdef TOOLCALL_NO_HOOKS
-#define tcall_next(cx) TCALL_E_USAGE /* there is none: the list stays whole */
-#endif
 #define CONTEXT_FUNCTIONS(X)                                                  \
     X(tcall_emit, (tcall_emit(cx, text), true))                               \
     X(tcall_progress, (tcall_progress(cx, text), true))                       \
@@ -936,28 +925,169 @@ static void test_other_ways(void)
     }
     desc = hand_desc();
     rows[1].shape = NULL;
-    rows[1].parameters = text_schema;
+    rows[1].parameters = tcall_schema_text_of(text_schema);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
-    desc.call = by_text;
+    rows[1].shape = &led_shape;
+    rows[1].parameters = tcall_schema_text_of(NULL);
+    desc.room_size = sizeof(struct led);
     CHECK(tcall_mcp_init(&server, &desc) == TCALL_OK);
+    rows[1].name = "a_name_too_long_for_this_board";
+    CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
+}
+
+/* ---- the tools of a registry ---- */
+
+static uint32_t clock_ms;
+static int waits, hooked;
+
+static uint32_t clock_now(void *user)
+{
+    (void)user;
+    return clock_ms;
+}
+
+static void clock_wait(void *user, const tcall_wait *wait)
+{
+    (void)user;
+    waits++;
+    clock_ms += wait->ms;
+}
+
+/* Works in three steps, which it counts in its scratch memory. */
+static int slow_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    int *steps = (int *)tcall_scratch(cx, "steps", sizeof *steps);
+    CHECK(cx->call && cx->tc && steps);
+    if (!steps)
+        return TCALL_E_MEMORY;
+    if (!*steps)
+        tcall_deadline(cx, 2000);
+    CHECK(tcall_time_left(cx) == 2000 - 100 * *steps);
+    CHECK(tcall_is_granted(cx, TCALL_READ));
+    tcall_progress(cx, tcall_str_of(*steps ? "\"on\"" : "begins"));
+    if (++*steps < 3)
+        return tcall_wait_ms(&cx->wait, 100);
+    tcall_write_text(out, "n is ");
+    tcall_write_int(out, tcall_json_int(tcall_json_get(args, "n"), -1));
+    return TCALL_OK;
+}
+
+static int stuck_run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
+{
+    (void)args, (void)out;
+    return cx->stop < 0 ? cx->stop : TCALL_E_AGAIN;
+}
+
+static int hook_run(tcall_ctx *cx, void *user)
+{
+    (void)cx, (void)user;
+    hooked++;
+    return TCALL_OK;
+}
+
+#define SLOW(id, meta)                                              \
+    "{\"jsonrpc\":\"2.0\",\"id\":" id ",\"method\":\"tools/call\"," \
+    "\"params\":{\"name\":\"slow\",\"arguments\":{\"n\":7}" meta "}}"
+#define TOLD(token, count, text)                                      \
+    "{\"jsonrpc\":\"2.0\",\"method\":\"notifications/progress\","     \
+    "\"params\":{\"progressToken\":" token ",\"progress\":" count "," \
+    "\"message\":\"" text "\"}}\n"
+
+static void test_registry(void)
+{
+    static const tcall_hook hooks[] = {
+        {"count", TCALL_WILL_EXECUTE, 0, hook_run, NULL, NULL}};
+    static char memory[8192];
+    static tcall_tool tools[4];
+    static tcall tc;
+    tcall_desc desc;
+    tcall_mcp_desc mcp = hand_desc();
+    size_t i;
+    memset(&desc, 0, sizeof desc);
+    memset(tools, 0, sizeof tools);
+    for (i = 0; i < TCALL_ARRAY_LEN(tools); i++) {
+        tools[i].run = i == 1 ? stuck_run : slow_run;
+        tools[i].permissions = TCALL_READ;
+        tools[i].description = "Works.";
+        tools[i].parameters = tcall_schema_text_of(
+            "{\"type\":\"object\",\n\"properties\":{\"n\":{\"type\":"
+            "\"integer\",\"maximum\":9}}}");
+    }
+    tools[0].name = "slow";
+    tools[1].name = "stuck";
+    tools[2].name = "hidden";
+    tools[2].roles = 2;
+    tools[3].name = "asks";
+    tools[3].confirm = true;
+    desc.block = memory;
+    desc.block_size = sizeof memory;
+    desc.tools = tools;
+    desc.tool_count = TCALL_ARRAY_LEN(tools);
+    desc.allow = TCALL_READ;
+    desc.now_ms = clock_now;
+    desc.wait = clock_wait;
+    desc.max_wait_ms = 3000;
+    desc.hooks = hooks;
+    desc.hook_count = 1;
+    desc.stages = &tcall_stages;
+    CHECK(tcall_mcp_serve(&server, &mcp) == TCALL_E_USAGE);
+    CHECK(has(CALL("1", "led", "{\"on\":true}"), "there is no such tool"));
+    mcp.tc = &tc;
+    CHECK(tcall_mcp_serve(&server, &mcp) == TCALL_E_USAGE);
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    CHECK(tcall_mcp_serve(&server, &mcp) == TCALL_OK);
     CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}",
-              "\"inputSchema\":{\"type\":   \"object\"}"));
-    CHECK(is(CALL("1", "fail", "{\"a\" : [1, 2]}"),
-             RESULT("1") TEXT("fail{\\\"a\\\":[1,2]}") "}}"));
-    CHECK(is("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
-             "\"params\":{\"name\":\"fail\"}}",
-             RESULT("2") TEXT("fail{}") "}}"));
+              "\"name\":\"slow\",\"description\":\"Works.\",\"inputSchema\":"
+              "{\"type\":\"object\", \"properties\""));
+    CHECK(strstr(got, "stuck") && strstr(got, "asks") &&
+          !strstr(got, "hidden"));
+    /* the whole context, waits, hooks; nobody asked for progress */
+    CHECK(is(SLOW("1", ""), RESULT("1") TEXT("n is 7") "}}"));
+    CHECK(waits == 2 && hooked == 1 && tc.block.high == 0);
+    /* progress comes in lines before the answer, in the client's words */
+    CHECK(is(SLOW("2", ",\"_meta\":{\"progressToken\":\"a\\u0062\"}"),
+             TOLD("\"a\\u0062\"", "1", "begins")
+                 TOLD("\"a\\u0062\"", "2", "\\\"on\\\"")
+                     TOLD("\"a\\u0062\"", "3", "\\\"on\\\"") RESULT("2")
+                         TEXT("n is 7") "}}"));
+    CHECK(has(SLOW("3", ",\"_meta\":{\"progressToken\":17}"),
+              TOLD("17", "3", "\\\"on\\\"")));
+    CHECK(!tc.listeners);
+    /* failures are those of the registry, for the model to read */
+    CHECK(has(CALL("4", "slow", "{\"n\":10}"), "/n: 10 is over the maximum 9"));
+    CHECK(strstr(got, "\"isError\":true") && hooked == 3);
+    CHECK(has(CALL("5", "slow", "{\"m\":1"), "-32700"));
+    CHECK(has(CALL("5", "hidden", "{}"), "is not for this user: roles"));
+    CHECK(has(CALL("5", "asks", "{}"), "permission was denied"));
+    CHECK(has(CALL("5", "nobody", "{}"), "there is no such tool"));
+    CHECK(hooked == 3 && is(PING, PONG));
+    /* one that never answers ends, and so does what it waits for */
+    CHECK(has(CALL("6", "stuck", "{}"), "it took longer than allowed"));
+    CHECK(tc.block.high == 0 && clock_ms < 10000);
+    /* arguments may come first, or not at all */
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\","
+              "\"params\":{\"arguments\":{\"n\":5},\"name\":\"slow\"}}",
+              "n is 5"));
+    CHECK(has("{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"tools/call\","
+              "\"params\":{\"name\":\"slow\"}}",
+              "n is -1"));
     {
         static char text[TOOLCALL_MCP_STASH + 1], line[sizeof text + 200];
         memset(text, 'x', sizeof text - 1);
-        snprintf(line, sizeof line, CALL("1", "fail", "{\"a\":\"%s\"}"), text);
-        CHECK(is(
-            line,
-            RESULT("1") TEXT(
-                "/params/arguments: there is no room for all of this; send at most 80 bytes") ",\"isError\":true}}"));
+        snprintf(line, sizeof line, CALL("1", "slow", "{\"a\":\"%s\"}"), text);
+        CHECK(has(line, "/params/arguments: there is no room for all of this"));
     }
-    rows[1].name = "a_name_too_long_for_this_board";
-    CHECK(tcall_mcp_init(&server, &desc) == TCALL_E_TOOL);
+    /* a block that is too small says so, whatever its size, and runs nothing */
+    for (i = 0; i < 3000; i += 8) {
+        tc.block.size = tc.block.low + i;
+        hooked = 0;
+        ask(CALL("7", "slow", "{\"n\":3}"));
+        CHECK(got_len &&
+              (strstr(got, "n is 3") || strstr(got, "\"isError\":true")));
+        CHECK(tc.block.high == 0 && !tc.listeners);
+    }
+    CHECK(strstr(got, "n is 3"));
+    tc.block.size = sizeof memory;
 }
 
 /* A batch has one answer, whatever is in it, and runs nothing; the line after
@@ -991,8 +1121,7 @@ TCALL_TOOLS_AS(named, NAMED)
 static void test_names(void)
 {
     static union named_room room;
-    tcall_mcp_desc desc = server.desc;
-    desc.call = NULL;
+    tcall_mcp_desc desc = hand_desc();
     desc.allow = TCALL_READ | TCALL_ACTUATE;
     desc.tools = named_tools;
     desc.tool_count = TCALL_ARRAY_LEN(named_tools);
@@ -1038,6 +1167,7 @@ int main(void)
     test_permissions();
     test_context();
     test_other_ways();
+    test_registry();
     test_names();
     return check_sum("test_mcp");
 }

@@ -1,9 +1,11 @@
-/* Needs: SCHEMA, AGENT, PICK, SYNONYMS. */
+/* Needs: AGENT. */
 /* Picking: ranking, options, filters, other scorers, reports. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
 #include "../src/pick.c"
+#include "../src/synonyms.c"
+#include "../src/schemas.c"
 #endif
 
 #include "check.h"
@@ -15,8 +17,10 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "done");
 }
 
-#define ANY       TCALL_JSON({"type" : "object"})
-#define ROW(n, d) .name = n, .description = d, .parameters = ANY, .run = run
+#define ANY TCALL_TEXT({"type" : "object"})
+#define ROW(n, d)                                                      \
+    .name = n, .description = d, .parameters = TCALL_SCHEMA_TEXT(ANY), \
+    .run = run
 
 static const tcall_tool tools[] = {
     {ROW("get_weather", "Forecast for a city."), .permissions = TCALL_READ},
@@ -88,7 +92,8 @@ static bool is(const char *a, const char *b)
 
 static void test_ranking(void)
 {
-    static const tcall_pick_opts all = {.allow_unsafe = true, .max = 1};
+    static const tcall_pick_opts all = {
+        .allow_unsafe = true, .max = 1, .synonyms = tcall_synonyms};
     start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
     CHECK(is(pick("What is the weather in Oslo?", &all), "get_weather help"));
     CHECK(is(pick("please turn the lamps on", &all), "set_lamp help"));
@@ -337,7 +342,8 @@ static void test_strides(void)
             names[i][5] = (char)('a' + i);
             table[i].name = names[i];
             table[i].permissions = TCALL_READ;
-            *(i % 2 ? &table[i].parameters : &table[i].description) = texts[i];
+            *(i % 2 ? &table[i].parameters.text : &table[i].description) =
+                texts[i];
             for (texts[i][0] = 0; left-- > 0;
                  seed = seed * 1664525 + 1013904223)
                 strcat(texts[i], parts[(seed >> 16) % TCALL_ARRAY_LEN(parts)]);
@@ -353,7 +359,7 @@ static void test_strides(void)
             for (i = 0; i < 8; i++) {
                 memset(moved[i], ' ', blanks);
                 memcpy(moved[i] + blanks, texts[i], sizeof texts[i]);
-                *(i % 2 ? &table[i].parameters : &table[i].description) =
+                *(i % 2 ? &table[i].parameters.text : &table[i].description) =
                     moved[i];
             }
             CHECK(n == tcall_pick(

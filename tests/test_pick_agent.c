@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, PICK, AGENT, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Picking in the turn of an agent: what it sends is counted, what it is
  * answered is always the same. */
 #ifdef TEST_LINKED
@@ -29,6 +29,7 @@ static void start(const tcall_tool *table, size_t count)
 {
     tcall_desc d = {0};
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = table;
     d.tool_count = count;
@@ -125,13 +126,14 @@ static void test_agent(void)
 
     start(many, 24);
     tc.desc.on_event = on_event;
+    d.pick = tcall_pick;
     d.pick_opts = &opts;
     CHECK(tcall_agent_init(&agent, &d) == TCALL_OK);
     CHECK(sends(&agent, "hmm?") == 0);
     CHECK(sends(&agent, "dim the lamp") == 3);
     CHECK(picked_tools == 3);
     CHECK(saved_bytes ==
-          21 * (6 + strlen("Waters plants.") + strlen(row.parameters)));
+          21 * (6 + strlen("Waters plants.") + strlen(row.parameters.text)));
     /* They are kept, whatever comes. */
     CHECK(sends(&agent, "yes") == 3 && picked_tools == 999);
     CHECK(sends(&agent, "water the plants") == 3);

@@ -407,6 +407,7 @@ static bool agent_begin(uint32_t max_ms)
     memset(&d, 0, sizeof d);
     memset(&a, 0, sizeof a);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     a.tc = &tc;
     a.provider = &tcall_openai;

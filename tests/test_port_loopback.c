@@ -149,10 +149,11 @@ static int turn(const tport_desc *d, uint16_t number, int *error)
     memset(&td, 0, sizeof td);
     memset(&ad, 0, sizeof ad);
     tool.name = "blink";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = blink;
     tool.permissions = TCALL_READ;
     td.block = block;
+    td.lenient = &tcall_lenient;
     td.block_size = sizeof block;
     td.tools = &tool;
     td.tool_count = 1;

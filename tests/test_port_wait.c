@@ -140,11 +140,12 @@ static tcall_verdict approve(void *user, const tcall_call *call)
     return world.works ? TCALL_VERDICT_ALLOW : TCALL_VERDICT_LATER;
 }
 
-static tcall_tool tools[] = {{.name = "work",
-                              .description = "Works.",
-                              .parameters = "{\"type\":\"object\"}",
-                              .run = work,
-                              .permissions = TCALL_READ}};
+static tcall_tool tools[] = {
+    {.name = "work",
+     .description = "Works.",
+     .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
+     .run = work,
+     .permissions = TCALL_READ}};
 static const tcall_hook hooks[] = {
     {"hold", TCALL_WILL_ACQUIRE_QUOTA, 0, hold_up, NULL, NULL}};
 
@@ -172,12 +173,14 @@ static bool setup(bool secure, uint32_t max_ms)
     memset(&a, 0, sizeof a);
     memset(&p, 0, sizeof p);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;
     d.allow = TCALL_READ;
     d.hooks = hooks;
     d.hook_count = 1;
+    d.stages = &tcall_stages;
     d.approve = approve;
     tools[0].confirm = world.place == IN_VERDICT;
     snprintf(url, sizeof url, "http%s://%s:%u", secure ? "s" : "",

@@ -1,4 +1,3 @@
-/* Needs: REASONING. */
 /* Conversations only grow: each request begins, to the byte, with the one
  * before it up to the end of what was said. Generated ones, in all formats. */
 #ifdef TEST_LINKED
@@ -172,6 +171,22 @@ static size_t list_end(const char *text, const char *words)
     }
 }
 
+/* A request that is counted from where the one before was counted to comes to
+ * as many bytes as it has. */
+static void count_request(const wire_format *format, tcall_chat_request ask,
+                          size_t length)
+{
+    tcall_writer writer;
+    int i;
+    ask.counted = &chat.counted;
+    for (i = 0; i < 2; i++) {
+        tcall_writer_init(&writer, NULL, 0);
+        CHECK(format->provider->write(format->provider, &writer, &ask) ==
+              TCALL_OK);
+        CHECK(writer.len == length);
+    }
+}
+
 static void write_request(const wire_format *format, bool first)
 {
     tcall_chat_request ask;
@@ -185,6 +200,7 @@ static void write_request(const wire_format *format, bool first)
     tcall_writer_init(&writer, requests[at], sizeof requests[at] - 1);
     CHECK(format->provider->write(format->provider, &writer, &ask) == TCALL_OK);
     requests[at][writer.fill] = 0;
+    count_request(format, ask, writer.fill);
     if (first)
         return;
     end = list_end(requests[!at], format->list);

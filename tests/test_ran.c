@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* Has it run? What is said of a call whose tool has run and that failed after
  * it, what an agent does when the model makes it again, and what nobody reads:
  * secrets that a hook injected. */
@@ -92,14 +92,16 @@ static void prepare(void)
     for (i = 0; i < 2; i++) {
         tools[i].name = i ? "look" : "fire";
         tools[i].description = "Does it";
-        tools[i].parameters = PARAMETERS;
+        tools[i].parameters = tcall_schema_text_of(PARAMETERS);
         tools[i].run = work;
         tools[i].permissions = i ? TCALL_READ : TCALL_ACTUATE;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 2;
+    desc.stages = &tcall_stages;
     desc.allow = TCALL_READ | TCALL_ACTUATE;
     desc.now_ms = clock_ms;
     agent_desc.tc = &tc;
@@ -151,7 +153,7 @@ static void test_ran(void)
         desc.hooks = hooks;
         desc.hook_count = 1;
         desc.on_event = hear;
-        tools[tool].output = "{\"type\":\"object\"}";
+        tools[tool].output = tcall_schema_text_of("{\"type\":\"object\"}");
         says = "42";
         CHECK(ask(&call, name, "{\"n\":1}") == TCALL_E_OUTPUT && runs == 1);
         CHECK(call.cx.result.ran && call.cx.failure.ran);
@@ -235,7 +237,7 @@ static void test_validator(void)
         tcall_call call;
         prepare();
         desc.on_event = hear;
-        tools[1].parameters = NULL; /* nobody checks it */
+        tools[1].parameters = tcall_schema_text_of(NULL); /* nobody checks it */
         tools[1].allow_no_schema = true;
         ask(&call, rows[i].name, rows[i].args);
         CHECK(in(heard, "\"validator\"") == rows[i].asked);
@@ -269,7 +271,8 @@ static void test_again(void)
     CHECK(talk(answers) == TCALL_OK && runs == 1);
     CHECK(in(request, "Made before"));
     CHECK(talk(other) == TCALL_OK && runs == 2);
-    tools[0].output = "{\"type\":\"array\"}"; /* it fails after it has run */
+    tools[0].output = tcall_schema_text_of(
+        "{\"type\":\"array\"}"); /* it fails after it has run */
     CHECK(talk(answers) == TCALL_OK && runs == 1);
     CHECK(in(request, "do not repeat") && in(request, "Made before"));
     desc.hooks = hooks; /* one mechanism, whatever else is there */

@@ -1,4 +1,3 @@
-/* Needs: SHAPES. */
 /* The decoder of shapes: what it accepts, stores, notes, and where. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,3 @@
-/* Needs: LENIENT, REASONING, STREAM. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #ifdef TEST_LINKED
@@ -264,6 +263,58 @@ static void test_huge(void)
     }
 }
 
+/* Arguments that a stream brings in pieces and then whole, twice, lie in the
+ * block once; others in the end count instead. */
+static void test_held_once(void)
+{
+    static const char *const ends[] = {"0123456789", "0123456789", "9876543210",
+                                       ""};
+    static char body[65536], memory[16384];
+    size_t n, i, k, whole;
+    for (i = 0; i < TCALL_ARRAY_LEN(ends); i++) {
+        static char text[4200];
+        tcall_reader r;
+        tcall_block block;
+        tcall_chat chat;
+        tcall_item item;
+        memset(text, 0, sizeof text);
+        for (k = 0; k < 400; k++)
+            strcat(text, ends[i]);
+        if (i == 1) /* but for the end */
+            text[strlen(text) - 1] = 'x';
+        n = quoted(body,
+                   "~{'type':'response.created','response':{'output':[]}}"
+                   "~{'type':'response.output_item.added','output_index':0,"
+                   "'item':{'type':'function_call','call_id':'a','name':'f',"
+                   "'arguments':''}}",
+                   "\n\ndata: ");
+        for (k = 0; k < 400; k++)
+            n += quoted(body + n,
+                        "~{'type':'response.function_call_arguments.delta',"
+                        "'output_index':0,'delta':'0123456789'}",
+                        "\n\ndata: ");
+        n += (size_t)sprintf(
+            body + n,
+            "\n\ndata: {\"type\":\"response.function_call_arguments.done\","
+            "\"output_index\":0,\"arguments\":\"%s\"}\n\ndata: {\"type\":"
+            "\"response.completed\",\"response\":{\"status\":\"completed\","
+            "\"output\":[]}}\n\n",
+            text);
+        whole = *text ? strlen(text) : 4000;
+        tcall_block_init(&block, memory, sizeof memory);
+        tcall_chat_init(&chat, &block);
+        tcall_reader_init(&r, &tcall_responses, &chat, NULL, NULL);
+        for (k = 0; k < n; k += 100)
+            tcall_reader_feed(&r, body + k, n - k < 100 ? n - k : 100);
+        k = 0;
+        CHECK(tcall_reader_end(&r) == TCALL_OK && r.answer.calls == 1);
+        CHECK(tcall_chat_next(&chat, &k, &item) && item.text.len == whole);
+        CHECK(strncmp(item.text.ptr, *text ? text : "0123456789",
+                      *text ? whole : 10) == 0);
+        CHECK(i == 1 || i == 2 || block.peak < whole + whole / 10);
+    }
+}
+
 int main(void)
 {
     test_waits();
@@ -272,5 +323,6 @@ int main(void)
     test_arguments_too_large();
     test_said();
     test_huge();
+    test_held_once();
     return check_sum("test_reader");
 }

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, REPORT, HOOKS, EVENTS. */
+/* Needs: REPORT, EVENTS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -27,7 +27,7 @@ static int endless(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 }
 
 #define SCHEMA                                       \
-    TCALL_JSON({                                     \
+    TCALL_TEXT({                                     \
         "type" : "object",                           \
         "properties" : {"n" : {"type" : "integer"}}, \
         "required" : ["n"]                           \
@@ -41,7 +41,7 @@ static tcall_tool made(const char *name)
     memset(&t, 0, sizeof t);
     t.name = name;
     t.description = "Says a number again.";
-    t.parameters = SCHEMA;
+    t.parameters = tcall_schema_text_of(SCHEMA);
     t.run = echo;
     t.user = user;
     t.permissions = TCALL_READ;
@@ -60,6 +60,7 @@ static int begin(bool lazy, size_t row_count)
     fixed[1].permissions = TCALL_WRITE;
     tcall_writer_init(&faults, report, sizeof report);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = fixed;
     d.tool_count = 2;
@@ -117,6 +118,7 @@ static void test_come_and_go(bool lazy)
 {
     tcall_tool t = made("x");
     tcall_call call;
+    int i;
     start(lazy, 0);
     CHECK(add("third") == TCALL_E_USAGE);
     CHECK(tcall_remove(&tc, tcall_str_of("first")) == TCALL_E_UNKNOWN);
@@ -158,15 +160,27 @@ static void test_come_and_go(bool lazy)
     t.permissions = 0xFF;
     CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
     t = made("bad");
-    t.parameters = "{\"type\":\"dict\"}";
+    t.parameters = tcall_schema_text_of("{\"type\":\"dict\"}");
     CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    for (i = 0; i < 3; i++) { /* text that nothing reads */
+        t = made("unread");
+        (i == 0   ? &t.parameters
+         : i == 1 ? &t.output
+                  : &t.provider_schema)
+            ->text = "{}";
+        t.parameters.reader = i ? t.parameters.reader : NULL;
+        CHECK(tcall_add(&tc, &t) == TCALL_E_TOOL);
+    }
     tcall_write_bytes(&faults, "", 1);
     CHECK(strstr(report, "third: another tool has this name\n"));
     CHECK(strstr(report, "bad: parameters: /type: unknown type"));
+    CHECK(strstr(report, "unread: a schema has text, but no reader: write "
+                         "TCALL_JSON({...}), "));
 
     /* Another schema in the row of one that was compiled. */
     t = made("fifth");
-    t.parameters = TCALL_JSON({"type" : "object", "required" : ["m"]});
+    t.parameters = tcall_schema_text_of(
+        TCALL_TEXT({"type" : "object", "required" : ["m"]}));
     CHECK(tcall_add(&tc, &t) == 0);
     CHECK(execute("fifth", "{\"n\":1}") == TCALL_E_INVALID);
     CHECK(execute("fifth", "{\"m\":1}") == TCALL_OK);
@@ -233,6 +247,7 @@ static void test_sizes(void)
         d = tc.desc;
         d.tool_count = 2;
         d.block = aligned;
+        d.lenient = &tcall_lenient;
         d.block_size = size;
         memset(aligned + size, 0x5A, 64);
         if (tcall_init(&tc, &d) == TCALL_OK && add("third") == 2)
@@ -276,6 +291,7 @@ static void test_provided(void)
     theirs[0] = made("look");
     theirs[1] = made("listen");
     d.block = other_block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof other_block;
     d.tools = theirs;
     d.tool_count = 2;
@@ -442,7 +458,7 @@ static void test_rows(void)
         tcall_desc desc;
         begin(false, 0);
         fixed[1].name = cases[i].name;
-        fixed[1].parameters = cases[i].parameters;
+        fixed[1].parameters = tcall_schema_text_of(cases[i].parameters);
         desc = tc.desc;
         memset(report, 0, sizeof report);
         tcall_writer_init(&faults, report, sizeof report - 1);
@@ -462,7 +478,7 @@ static int review(const char *parameters, size_t size)
     tcall_desc desc;
     begin(false, 0);
     fixed[1].name = "a";
-    fixed[1].parameters = parameters;
+    fixed[1].parameters = tcall_schema_text_of(parameters);
     desc = tc.desc;
     if (size)
         desc.block_size = size;

@@ -1,4 +1,4 @@
-/* Needs: STRICT, REASONING. */
+/* Needs: STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED
@@ -6,6 +6,7 @@
 #else
 #include "../src/call.c"
 #include "../src/providers.c"
+#include "../src/schemas.c"
 #endif
 #include "check.h"
 #include "wire.h"
@@ -37,7 +38,7 @@ static void test_write(void)
     tools[0].name = "f";
     tools[0].description = "does \"f\"";
     tools[0].permissions = TCALL_READ;
-    tools[0].parameters = TCALL_JSON({
+    tools[0].parameters = tcall_schema_text_of(TCALL_TEXT({
         "type" : "object",
         "required" : ["a"],
         "properties" : {
@@ -45,11 +46,11 @@ static void test_write(void)
             "b" : {"oneOf" : [ {"const" : 1}, {"$ref" : "#/$defs/c"} ]}
         },
         "$defs" : {"c" : {"type" : "array", "items" : {"type" : "integer"}}}
-    });
+    }));
     tools[1].name = "g";
     tools[1].permissions = TCALL_READ;
-    tools[1].parameters =
-        TCALL_JSON({"properties" : {"m" : {"type" : "object"}}});
+    tools[1].parameters = tcall_schema_text_of(
+        TCALL_TEXT({"properties" : {"m" : {"type" : "object"}}}));
     tools[2].name = "secret";
     tools[2].permissions = TCALL_EXECUTE;
     tcall_block_init(&block, memory, sizeof memory);
@@ -80,15 +81,16 @@ static void test_write(void)
                  "\"{\\\"r\\\":1}\"},{\"role\":\"tool\",\"tool_call_id\":"
                  "\"2\",\"content\":\"Error: ?broke\"},{\"role\":\"tool\","
                  "\"tool_call_id\":\"3\",\"content\":\"Error: "));
-    CHECK(has(p, tools[0].parameters)); /* to the byte */
+    CHECK(has(p, tools[0].parameters.text)); /* to the byte */
     CHECK(has(p, "{\"type\":\"object\",\"properties\""));
     CHECK(!strstr(p, "secret") && !strstr(p, "strict") &&
           !strstr(p, "belongs"));
-    tools[0].provider_schema = "{ \"type\":\"object\"}"; /* in its place */
+    tools[0].provider_schema =
+        tcall_schema_text_of("{ \"type\":\"object\"}"); /* in its place */
     p = write_body(&tcall_openai, &ask);
     CHECK(has(p, "\"parameters\":{ \"type\":\"object\"}"));
     CHECK(!strstr(p, "minLength"));
-    tools[0].provider_schema = NULL;
+    tools[0].provider_schema = tcall_schema_text_of(NULL);
     tools[0].strict = tools[1].strict = true; /* g cannot be: any members */
     ask.stream = true;
     ask.no_parallel = true;
@@ -143,8 +145,8 @@ static void test_write(void)
     CHECK(has(write_body(&tcall_openai, &ask), "\"tool_choice\":\"none\""));
     CHECK(has(write_body(&tcall_anthropic, &ask), "{\"type\":\"none\"}"));
     /* A member that may be any object cannot be strict, wherever it is. */
-    tools[1].parameters = TCALL_JSON(
-        {"type" : "object", "properties" : {"m" : {"type" : "object"}}});
+    tools[1].parameters = tcall_schema_text_of(TCALL_TEXT(
+        {"type" : "object", "properties" : {"m" : {"type" : "object"}}}));
     p = strstr(write_body(&tcall_openai, &ask), "\"name\":\"g\",\"desc");
     CHECK(p && !strstr(p, "\"strict\":true"));
     ask.allow = 0;
@@ -540,7 +542,7 @@ static void test_cut_schema(void)
         memcpy(cut, text, n);
         cut[n] = 0;
         tool.name = "f";
-        tool.parameters = cut;
+        tool.parameters = tcall_schema_text_of(cut);
         tool.strict = true;
         ask.tools = &tool;
         ask.tool_count = 1;
@@ -567,12 +569,12 @@ static void test_escaped_names(void)
     tcall_chat_init(&chat, &block);
     tool.name = "f";
     tool.strict = true;
-    tool.parameters =
+    tool.parameters = tcall_schema_text_of(
         "{\"type\":\"object\",\"required\":[\"a/b\",\"\\u00e9\",\"c\"],"
         "\"properties\":{\"a\\/b\":{\"type\":\"string\"},"
         "\"\xC3\xA9\":{\"type\":\"string\"},"
         "\"\\u0063\":{\"type\":\"string\"},"
-        "\"d\":{\"type\":\"string\"}}}";
+        "\"d\":{\"type\":\"string\"}}}");
     ask.chat = &chat;
     ask.allow = TCALL_EVERYTHING;
     ask.tools = &tool;
@@ -627,8 +629,8 @@ static void test_resumed(void)
         snprintf(names[i], sizeof names[i], "t%d", (int)i);
         tools[i].name = names[i];
         tools[i].strict = true;
-        tools[i].parameters = TCALL_JSON(
-            {"type" : "object", "properties" : {"a" : {"type" : "string"}}});
+        tools[i].parameters = tcall_schema_text_of(TCALL_TEXT(
+            {"type" : "object", "properties" : {"a" : {"type" : "string"}}}));
     }
     ask.chat = &chat;
     ask.allow = TCALL_EVERYTHING;
@@ -668,7 +670,7 @@ static const char *sent_to_ollama(const char *schema)
     memset(&ask, 0, sizeof ask);
     tool.name = "f";
     tool.permissions = TCALL_READ;
-    tool.parameters = schema;
+    tool.parameters = tcall_schema_text_of(schema);
     tcall_block_init(&block, memory, sizeof memory);
     tcall_chat_init(&chat, &block);
     ask.model = "m";

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, RETRY, REASONING, STREAM, EVENTS. */
+/* Needs: AGENT, RETRY, EVENTS. */
 /* Requests that are tried again, streams that are seen as they arrive, and
  * what stops them: the agent over a script, with a clock that only a wait
  * moves. */
@@ -158,11 +158,12 @@ static void begin(const exchange *plan, bool stream)
     memset(tools, 0, sizeof tools);
     tools[0].name = "add";
     tools[0].description = "Add.";
-    tools[0].parameters = "{\"type\":\"object\"}";
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tools[0].run = add;
     tools[0].permissions = TCALL_WRITE;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, HOOKS. */
+/* Needs: AGENT. */
 /* Conversations as bytes: what is loaded goes on as if nothing had happened,
  * and what is damaged is not loaded. */
 #include "canned.h"
@@ -40,13 +40,15 @@ static void start(machine *m, size_t size)
     memset(m, 0xA5, sizeof *m);
     tool.name = "fire";
     tool.description = "Fires";
-    tool.parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    tool.parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"n\"],"
+                             "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
     tool.run = fire;
     tool.permissions = TCALL_ACTUATE;
     tool.confirm = true;
     memset(&desc, 0, sizeof desc);
     desc.block = m->block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     desc.tools = &tool;
     desc.tool_count = 1;

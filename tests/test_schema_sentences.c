@@ -1,5 +1,4 @@
-/* What a model reads when its arguments are wrong, for each keyword.
- * Needs: SCHEMA. */
+/* What a model reads when its arguments are wrong, for each keyword. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else

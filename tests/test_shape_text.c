@@ -1,9 +1,9 @@
 /* A shape as JSON Schema, its struct as JSON, a misfit in words.
- * Needs: SHAPES, INT64. */
+ * Needs: INT64. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/shape_text.c"
+#include "../src/say.c"
 #endif
 
 #include "check.h"
@@ -198,21 +198,21 @@ static const row rows[] = {
      true,
      0,
      "/share: minimum",
-     "/share: 0 is not over 0; send a number over 0 and of at most 1"},
+     "/share: 0 is not greater than 0; send a number greater than 0 and at most 1"},
     {TCALL_MISFIT_MAXIMUM,
      1,
      {all_at_share},
      true,
      2000000,
      "/share: maximum",
-     "/share: 2 is over the maximum 1; send a number over 0 and of at most 1"},
+     "/share: 2 is over the maximum 1; send a number greater than 0 and at most 1"},
     {TCALL_MISFIT_MAXIMUM,
      1,
      {all_at_gain},
      true,
      2500000,
      "/gain: maximum",
-     "/gain: 2.5 is not under 2.5; send a number over -1 and under 2.5"},
+     "/gain: 2.5 is not less than 2.5; send a number greater than -1 and less than 2.5"},
     {TCALL_MISFIT_MAXIMUM,
      1,
      {all_at_wide},

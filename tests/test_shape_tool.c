@@ -1,5 +1,5 @@
 /* Tools that have a shape in place of a schema, in the whole library.
- * Needs: SCHEMA, REPORT, SHAPES. */
+ * Needs: REPORT. */
 #include "toolcall.h"
 
 #include "check.h"
@@ -59,8 +59,9 @@ static void set_tools(void)
     tools[1].name = "echo";
     tools[1].description = "Echo.";
     tools[1].run = echo_run;
-    tools[1].parameters = "{\"type\":\"object\",\"properties\":{\"days\":{"
-                          "\"type\":\"integer\",\"maximum\":7}}}";
+    tools[1].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{\"days\":{"
+                             "\"type\":\"integer\",\"maximum\":7}}}");
     tools[1].permissions = TCALL_READ;
 }
 
@@ -70,9 +71,11 @@ static char out_text[2000];
 static int start(tcall *tc, tcall_desc *desc)
 {
     desc->block = block;
+    desc->lenient = &tcall_lenient;
     desc->block_size = sizeof block;
     desc->tools = tools;
     desc->tool_count = 2;
+    desc->stages = &tcall_stages;
     desc->allow = TCALL_EVERYTHING;
     return tcall_init(tc, desc);
 }
@@ -107,13 +110,11 @@ static void test_calls(void)
                          "{\"unit\":\"kelvin\",\"city\":\"Br\\u00fcgge\"}"),
                   "Br\xC3\xBCgge K 3"));
     CHECK(!strcmp(answer(&tc, "echo", "{\"days\":2}"), "{\"days\":2}"));
-#ifndef TOOLCALL_NO_LENIENT
     /* lenient reading and coercion come first */
     CHECK(!strcmp(answer(&tc, "weather",
                          "{'unit':'celsius','city':'X','days':\"5\","
                          "'limits':\"[1.5]\",}"),
                   "X C 5"));
-#endif
     CHECK(!strcmp(answer(&tc, "weather",
                          "{\"unit\":\"celsius\",\"city\":\"X\",\"days\":null}"),
                   "X C 3"));
@@ -161,8 +162,8 @@ static void test_faults(void)
     answer(&tc, "weather", "{\"unit\":null,\"city\":\"X\"}");
     CHECK(says("\"keyword\":\"type\""));
     CHECK(runs == 0);
-    desc.strict_types = true;
     CHECK(start(&tc, &desc) == TCALL_OK);
+    tc.desc.lenient = &tcall_lenient_text;
     answer(&tc, "weather",
            "{\"unit\":\"kelvin\",\"city\":\"X\",\"days\":\"5\"}");
     CHECK(says("/days") && runs == 0);
@@ -255,8 +256,6 @@ static void test_repair_and_approval(void)
     CHECK(says("denied") && runs == 0);
 }
 
-#ifndef TOOLCALL_NO_HOOKS
-
 static int replace(tcall_ctx *cx, void *user)
 {
     return tcall_set_input(cx, tcall_str_of((const char *)user));
@@ -304,8 +303,6 @@ static void test_hooks(void)
     CHECK(tcall_invoke(&tc, &call, &out) < 0 && runs == 0);
     tcall_release(&tc, &call);
 }
-
-#endif
 
 /* A validator of the user's may read the arguments, strings of which are
  * decoded where they lie then; the shape decides all the same. */
@@ -356,6 +353,7 @@ static void test_memory(void)
         int r;
         memset(&desc, 0, sizeof desc);
         desc.block = small;
+        desc.lenient = &tcall_lenient;
         desc.block_size = size;
         desc.rows = rows;
         desc.row_count = 2;
@@ -429,8 +427,8 @@ static void test_registry(void)
     tcall_writer report;
     size_t i;
     set_tools();
-    tools[0].parameters = "{\"type\":\"object\"}";
-    tools[1].parameters = NULL;
+    tools[0].parameters = tcall_schema_text_of("{\"type\":\"object\"}");
+    tools[1].parameters = tcall_schema_text_of(NULL);
     memset(&desc, 0, sizeof desc);
     tcall_writer_init(&report, out_text, sizeof out_text - 1);
     desc.report = &report;
@@ -486,23 +484,18 @@ static void test_requests(void)
     CHECK(asks(&tcall_responses, "\"parameters\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_anthropic, "\"input_schema\":" WEATHER_SCHEMA));
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":" WEATHER_SCHEMA));
-#ifndef TOOLCALL_NO_STRICT /* rewritten */
     CHECK(asks(&tcall_ollama, "\"required\":[\"city\",\"unit\"]}"));
-#endif
-#ifndef TOOLCALL_NO_STRICT
     tools[0].strict = true;
     CHECK(asks(&tcall_openai,
                "\"parameters\":" WEATHER_STRICT ",\"strict\":true"));
     CHECK(asks(&tcall_anthropic, "\"strict\":true"));
     CHECK(says("\"required\":[\"city\",\"unit\"],\"additionalProperties\":"
                "false}"));
-#endif
-    tools[0].provider_schema = "{\"type\":\"object\",\"properties\":{}}";
+    tools[0].provider_schema =
+        tcall_schema_text_of("{\"type\":\"object\",\"properties\":{}}");
     CHECK(asks(&tcall_gemini, "\"parametersJsonSchema\":{\"type\":\"object\","
                               "\"properties\":{}}"));
 }
-
-#ifndef TOOLCALL_NO_PICK
 
 /* The words of a shape are found as those of a schema are. */
 static void test_pick(void)
@@ -524,8 +517,6 @@ static void test_pick(void)
     }
 }
 
-#endif
-
 int main(void)
 {
     test_calls();
@@ -533,16 +524,12 @@ int main(void)
     test_coerced();
     test_left_out();
     test_repair_and_approval();
-#ifndef TOOLCALL_NO_HOOKS
     test_hooks();
-#endif
     test_validator();
     test_memory();
     test_example();
     test_registry();
     test_requests();
-#ifndef TOOLCALL_NO_PICK
     test_pick();
-#endif
     return check_sum("test_shape_tool");
 }

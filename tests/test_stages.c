@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, HOOKS, SENTENCES, EVENTS. */
+/* Needs: SENTENCES, EVENTS. */
 /* The life of a call: the order of its stages for every outcome, what hooks
  * do at each, and who goes first. */
 #ifdef TEST_LINKED
@@ -87,13 +87,15 @@ static void test_outcomes(void)
     check_order("unknown tool, answered", "<ABCDVWXYabcdef>");
 
     prepare();
-    tools[0].output = "{\"type\":\"string\",\"maxLength\":3}";
+    tools[0].output =
+        tcall_schema_text_of("{\"type\":\"string\",\"maxLength\":3}");
     CHECK(once("{}") == TCALL_E_OUTPUT &&
           says("does not match its schema: \\\"done\\\" has 4 characters, "
                "over the maximum 3\","));
     check_order("output invalid", "<ABCDEFGHIJKLMNPQR*SVWXZabcdef!>");
     prepare();
-    tools[0].output = "{\"type\":\"string\",\"maxLength\":4}";
+    tools[0].output =
+        tcall_schema_text_of("{\"type\":\"string\",\"maxLength\":4}");
     CHECK(once("{}") == TCALL_OK && strcmp(result, "\"done\"") == 0);
 }
 
@@ -559,7 +561,7 @@ static void test_unchecked(void)
     for (i = 0; i < TCALL_ARRAY_LEN(modes); i++) {
         prepare();
         verdict = TCALL_VERDICT_DENY;
-        tools[0].parameters = NULL;
+        tools[0].parameters = tcall_schema_text_of(NULL);
         tools[0].allow_no_schema = true;
         tools[0].no_schema_mode = modes[i].mode;
         tools[0].permissions = desc.allow = modes[i].permissions;

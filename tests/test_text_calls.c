@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, LENIENT, REASONING, STREAM. */
+/* Needs: AGENT. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -373,7 +373,7 @@ static const char *turn(const tcall_provider *p, const char *answer,
 {
     static server s;
     static char memory[8192];
-    static const char schema[] = TCALL_JSON({
+    static const char schema[] = TCALL_TEXT({
         "type" : "object",
         "required" : ["a"],
         "properties" : {"a" : {"type" : "integer"}}
@@ -390,10 +390,11 @@ static const char *turn(const tcall_provider *p, const char *answer,
     s.answer = answer;
     tool.name = "f";
     tool.description = "Does it.";
-    tool.parameters = schema;
+    tool.parameters = tcall_schema_text_of(schema);
     tool.run = run_f;
     tool.permissions = TCALL_READ;
     d.block = memory;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof memory;
     d.tools = &tool;
     d.tool_count = 1;

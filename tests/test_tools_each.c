@@ -100,87 +100,87 @@ static void start(void)
 static const struct {
     const char *tool, *arguments, *type, *suggestion;
 } errors[] = {
-    {"read", TCALL_JSON({"file_paths" : ["a.tx"]}), "user",
+    {"read", TCALL_TEXT({"file_paths" : ["a.tx"]}), "user",
      "Did you mean a.txt?"},
-    {"read", TCALL_JSON({"file_paths" : ["zzzz"]}), "user", "See with list"},
-    {"read", TCALL_JSON({"file_paths" : ["sub"]}), "user", "Use list."},
-    {"read", TCALL_JSON({"file_paths" : ["../x"]}), "permission",
+    {"read", TCALL_TEXT({"file_paths" : ["zzzz"]}), "user", "See with list"},
+    {"read", TCALL_TEXT({"file_paths" : ["sub"]}), "user", "Use list."},
+    {"read", TCALL_TEXT({"file_paths" : ["../x"]}), "permission",
      "relative to"},
-    {"read", TCALL_JSON({"file_paths" : ["pipe"]}), "user", "Name a file."},
-    {"read", TCALL_JSON({"file_paths" : [".env"]}), "permission",
+    {"read", TCALL_TEXT({"file_paths" : ["pipe"]}), "user", "Name a file."},
+    {"read", TCALL_TEXT({"file_paths" : [".env"]}), "permission",
      "Do without it."},
-    {"read", TCALL_JSON({"file_paths" : ["loop"]}), "user", "not a link"},
-    {"read", TCALL_JSON({"file_paths" : []}), "validation", "Example: read("},
-    {"read", TCALL_JSON({"file_paths" : ["a.txt/x"]}), "user", "See with list"},
-    {"write", TCALL_JSON({"file_path" : "a.txt", "content" : "x"}), "user",
+    {"read", TCALL_TEXT({"file_paths" : ["loop"]}), "user", "not a link"},
+    {"read", TCALL_TEXT({"file_paths" : []}), "validation", "Example: read("},
+    {"read", TCALL_TEXT({"file_paths" : ["a.txt/x"]}), "user", "See with list"},
+    {"write", TCALL_TEXT({"file_path" : "a.txt", "content" : "x"}), "user",
      "Call read with this path"},
-    {"write", TCALL_JSON({"file_path" : "n/a", "content" : "x"}), "user",
+    {"write", TCALL_TEXT({"file_path" : "n/a", "content" : "x"}), "user",
      "Set create_directories."},
-    {"write", TCALL_JSON({"file_path" : "sub", "content" : "x"}), "user",
+    {"write", TCALL_TEXT({"file_path" : "sub", "content" : "x"}), "user",
      "Use list."},
-    {"write", TCALL_JSON({"file_path" : ".", "content" : "x"}), "user",
+    {"write", TCALL_TEXT({"file_path" : ".", "content" : "x"}), "user",
      "Name a file in it."},
-    {"write", TCALL_JSON({"file_path" : "Makefile", "content" : "x"}),
+    {"write", TCALL_TEXT({"file_path" : "Makefile", "content" : "x"}),
      "permission", "Tell the user"},
-    {"write", TCALL_JSON({"file_path" : "hard", "content" : "x"}), "permission",
+    {"write", TCALL_TEXT({"file_path" : "hard", "content" : "x"}), "permission",
      "Write a new file."},
-    {"write", TCALL_JSON({"file_path" : "x"}), "validation", "Example: write("},
+    {"write", TCALL_TEXT({"file_path" : "x"}), "validation", "Example: write("},
     {"edit",
-     TCALL_JSON(
+     TCALL_TEXT(
          {"file_path" : "sub/b.d", "old_string" : "x", "new_string" : "y"}),
      "user", "Did you mean sub/b.c?"},
     {"edit",
-     TCALL_JSON(
+     TCALL_TEXT(
          {"file_path" : "a.txt", "old_string" : "x", "new_string" : "x"}),
      "validation", "nothing to do"},
     {"edit",
-     TCALL_JSON(
+     TCALL_TEXT(
          {"file_path" : "known", "old_string" : "x", "new_string" : "y"}),
      "user", "Copy it from"},
     {"edit",
-     TCALL_JSON(
+     TCALL_TEXT(
          {"file_path" : "known", "old_string" : "two", "new_string" : "y"}),
      "user", "replace_all"},
-    {"list", TCALL_JSON({"path" : "subb"}), "user", "Did you mean sub?"},
-    {"list", TCALL_JSON({"path" : "a.txt"}), "user", "Name the directory"},
-    {"list", TCALL_JSON({"path" : "/etc"}), "permission", "relative to"},
-    {"glob", TCALL_JSON({"pattern" : "*", "path" : "subb"}), "user",
+    {"list", TCALL_TEXT({"path" : "subb"}), "user", "Did you mean sub?"},
+    {"list", TCALL_TEXT({"path" : "a.txt"}), "user", "Name the directory"},
+    {"list", TCALL_TEXT({"path" : "/etc"}), "permission", "relative to"},
+    {"glob", TCALL_TEXT({"pattern" : "*", "path" : "subb"}), "user",
      "Did you mean sub?"},
-    {"glob", TCALL_JSON({"pattern" : "../*"}), "permission", "without .."},
-    {"glob", TCALL_JSON({"pattern" : "{a"}), "validation", "Use * and ?"},
-    {"grep", TCALL_JSON({"pattern" : "("}), "validation", "backslash"},
-    {"grep", TCALL_JSON({"pattern" : "x", "include" : "{a"}), "validation",
+    {"glob", TCALL_TEXT({"pattern" : "../*"}), "permission", "without .."},
+    {"glob", TCALL_TEXT({"pattern" : "{a"}), "validation", "Use * and ?"},
+    {"grep", TCALL_TEXT({"pattern" : "("}), "validation", "backslash"},
+    {"grep", TCALL_TEXT({"pattern" : "x", "include" : "{a"}), "validation",
      "Use * and ?"},
-    {"grep", TCALL_JSON({"pattern" : "x", "path" : "a.tx"}), "user",
+    {"grep", TCALL_TEXT({"pattern" : "x", "path" : "a.tx"}), "user",
      "Did you mean a.txt?"},
-    {"grep", TCALL_JSON({"pattern" : "x", "path" : "subb"}), "user",
+    {"grep", TCALL_TEXT({"pattern" : "x", "path" : "subb"}), "user",
      "Did you mean sub?"},
     {"todowrite",
-     TCALL_JSON({"todos" : [ {"content" : "x", "status" : "done"} ]}),
+     TCALL_TEXT({"todos" : [ {"content" : "x", "status" : "done"} ]}),
      "validation", "Example: todowrite("},
     {"todowrite", "long", "system", "Drop what is completed."},
-    {"todoread", TCALL_JSON({"x" : 1}), "validation", "todoread("},
-    {"webfetch", TCALL_JSON({"url" : "ftp://a.test/"}), "permission",
+    {"todoread", TCALL_TEXT({"x" : 1}), "validation", "todoread("},
+    {"webfetch", TCALL_TEXT({"url" : "ftp://a.test/"}), "permission",
      "such an"},
-    {"webfetch", TCALL_JSON({"url" : "http://a.test/"}), "permission", "https"},
-    {"webfetch", TCALL_JSON({"url" : "https://a@b.test/"}), "permission",
+    {"webfetch", TCALL_TEXT({"url" : "http://a.test/"}), "permission", "https"},
+    {"webfetch", TCALL_TEXT({"url" : "https://a@b.test/"}), "permission",
      "Leave that out."},
-    {"webfetch", TCALL_JSON({"url" : "https://a.test:81/"}), "permission",
+    {"webfetch", TCALL_TEXT({"url" : "https://a.test:81/"}), "permission",
      "Leave it out."},
-    {"webfetch", TCALL_JSON({"url" : "https://a.test/ x"}), "permission",
+    {"webfetch", TCALL_TEXT({"url" : "https://a.test/ x"}), "permission",
      "%XX"},
-    {"webfetch", TCALL_JSON({"url" : "https://127.0.0.1/"}), "permission",
+    {"webfetch", TCALL_TEXT({"url" : "https://127.0.0.1/"}), "permission",
      "Do without it."},
-    {"task", TCALL_JSON({"prompt" : "x"}), "permission", "step by step"},
-    {"bash", TCALL_JSON({"command" : "rm x"}), "permission",
+    {"task", TCALL_TEXT({"prompt" : "x"}), "permission", "step by step"},
+    {"bash", TCALL_TEXT({"command" : "rm x"}), "permission",
      "Use one of these."},
-    {"bash", TCALL_JSON({"command" : "echo -q"}), "permission",
+    {"bash", TCALL_TEXT({"command" : "echo -q"}), "permission",
      "Do without it."},
-    {"bash", TCALL_JSON({"command" : "echo 'x"}), "permission", "Close it."},
-    {"bash", TCALL_JSON({"command" : "echo; x"}), "permission", "Quote this"},
-    {"bash", TCALL_JSON({"command" : "echo x", "workdir" : "subb"}), "user",
+    {"bash", TCALL_TEXT({"command" : "echo 'x"}), "permission", "Close it."},
+    {"bash", TCALL_TEXT({"command" : "echo; x"}), "permission", "Quote this"},
+    {"bash", TCALL_TEXT({"command" : "echo x", "workdir" : "subb"}), "user",
      "Did you mean sub?"},
-    {"bash", TCALL_JSON({"command" : "echo x", "workdir" : ".."}), "permission",
+    {"bash", TCALL_TEXT({"command" : "echo x", "workdir" : ".."}), "permission",
      "relative to"},
 };
 
@@ -216,23 +216,23 @@ static bool fails(size_t i)
 static const struct {
     const char *tool, *arguments, *title, *says;
 } works[] = {
-    {"read", TCALL_JSON({"file_paths" : ["a.txt"]}), "Read a.txt",
+    {"read", TCALL_TEXT({"file_paths" : ["a.txt"]}), "Read a.txt",
      "     2\ttwo"},
-    {"write", TCALL_JSON({"file_path" : "a.txt", "content" : "one\n"}),
+    {"write", TCALL_TEXT({"file_path" : "a.txt", "content" : "one\n"}),
      "Write a.txt", "changed a.txt"},
     {"edit",
-     TCALL_JSON(
+     TCALL_TEXT(
          {"file_path" : "a.txt", "old_string" : "one", "new_string" : "1"}),
      "Edit a.txt", "changed a.txt"},
     {"list", "{}", "List .", "./\n"},
-    {"glob", TCALL_JSON({"pattern" : "**/*.c"}), "Find **/*.c", "sub/b.c"},
-    {"grep", TCALL_JSON({"pattern" : "return"}), "Search for return",
+    {"glob", TCALL_TEXT({"pattern" : "**/*.c"}), "Find **/*.c", "sub/b.c"},
+    {"grep", TCALL_TEXT({"pattern" : "return"}), "Search for return",
      "sub/b.c:1:"},
     {"todowrite",
-     TCALL_JSON({"todos" : [ {"content" : "x", "status" : "pending"} ]}),
+     TCALL_TEXT({"todos" : [ {"content" : "x", "status" : "pending"} ]}),
      "Write the task list", "1 task, 1 of them to be done"},
     {"todoread", "{}", "Read the task list", "\"pending\""},
-    {"bash", TCALL_JSON({"command" : "echo hi"}), "Run echo hi", "\"hi\\n\""},
+    {"bash", TCALL_TEXT({"command" : "echo hi"}), "Run echo hi", "\"hi\\n\""},
 };
 
 /* -- Progress, and names and contents that are not UTF-8 ------------------ */
@@ -242,12 +242,12 @@ static void long_work(void)
     static const struct {
         const char *tool, *arguments, *says;
     } t[] = {
-        {"read", TCALL_JSON({"file_paths" : ["large"], "offset" : 900000}),
+        {"read", TCALL_TEXT({"file_paths" : ["large"], "offset" : 900000}),
          "read: "},
-        {"list", TCALL_JSON({"depth" : 9}), "list: "},
-        {"glob", TCALL_JSON({"pattern" : "**"}), "glob: "},
-        {"grep", TCALL_JSON({"pattern" : "nothing"}), "grep: "},
-        {"edit", TCALL_JSON({
+        {"list", TCALL_TEXT({"depth" : 9}), "list: "},
+        {"glob", TCALL_TEXT({"pattern" : "**"}), "glob: "},
+        {"grep", TCALL_TEXT({"pattern" : "nothing"}), "grep: "},
+        {"edit", TCALL_TEXT({
              "file_path" : "nonesuch",
              "old_string" : "x",
              "new_string" : "y"
@@ -265,7 +265,7 @@ static void long_work(void)
         PART(strstr(progress, t[i].says));
     }
     tick = 0;
-    PART(call_tool("bash", TCALL_JSON({"command" : "sleep 1.2"}), NULL) ==
+    PART(call_tool("bash", TCALL_TEXT({"command" : "sleep 1.2"}), NULL) ==
              TCALL_OK &&
          strstr(progress, "bash: 1 s"));
     row("each", all, "work longer than a second says how far it is");
@@ -277,10 +277,10 @@ static void foreign(void)
 {
     static const char *const calls[][2] = {
         {"list", "{}"},
-        {"glob", TCALL_JSON({"pattern" : "**"})},
-        {"grep", TCALL_JSON({"pattern" : "sought"})},
-        {"read", TCALL_JSON({"file_paths" : ["latin"]})},
-        {"bash", TCALL_JSON({"command" : "echo x"})},
+        {"glob", TCALL_TEXT({"pattern" : "**"})},
+        {"grep", TCALL_TEXT({"pattern" : "sought"})},
+        {"read", TCALL_TEXT({"file_paths" : ["latin"]})},
+        {"bash", TCALL_TEXT({"command" : "echo x"})},
     };
     static char quoted[1 << 17], given[600];
     tcall_writer name;
@@ -333,10 +333,10 @@ static void forgotten(void)
         }
         for (i = 0; i < TOOLS; i++)
             rows[i].user = k ? (void *)&empty : NULL;
-        PART(call_tool("webfetch", TCALL_JSON({"url" : "https://a.example/"}),
+        PART(call_tool("webfetch", TCALL_TEXT({"url" : "https://a.example/"}),
                        NULL) == TCALL_E_USAGE);
         PART(says(k ? "ttool_web_init" : "ttool_rows"));
-        PART(k || call_tool("task", TCALL_JSON({"prompt" : "x"}), NULL) ==
+        PART(k || call_tool("task", TCALL_TEXT({"prompt" : "x"}), NULL) ==
                       TCALL_E_USAGE);
     }
     row("each", all, "what was not set up is told, and nothing runs");
@@ -368,7 +368,7 @@ int main(void)
     if (f)
         fclose(f);
     start();
-    call_tool("read", TCALL_JSON({"file_paths" : ["known"]}), NULL);
+    call_tool("read", TCALL_TEXT({"file_paths" : ["known"]}), NULL);
     all = true;
     for (i = 0; i < TCALL_ARRAY_LEN(errors); i++)
         PART(fails(i));

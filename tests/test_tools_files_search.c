@@ -642,13 +642,37 @@ static void forgeries(void)
     row("G12", all, "notices that a file or its name would forge");
 }
 
+/* The names of a directory need more than the memory: it is read in parts. */
+static void crowded(void)
+{
+    char name[201];
+    int i, files = TTOOL_MEMORY / 100;
+    all = true;
+    make_tree();
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (i = 0; i < files; i++)
+        mknod(at("ws/sub/%06d%s", i, name), S_IFREG | 0644, 0);
+    put(at("ws/sub/%06d%s", files / 2, name), "needle\n");
+    start();
+    PART(call("glob", "{\"pattern\":\"**/*nn\"}") == TCALL_OK);
+    snprintf(name, sizeof name, "[the newest 100 of %d files", files);
+    PART(says(name) && !strstr(result, "not everything"));
+    PART(call("grep", "{\"pattern\":\"needle\"}") == TCALL_OK &&
+         says("1:needle") && !strstr(result, "not everything"));
+    PART(call("list", "{\"path\":\"sub\",\"offset\":%d}", files) == TCALL_OK &&
+         says("nnn\n") && !strstr(result, "not everything"));
+    row("G04+", all, "names that need more than the memory");
+}
+
 int main(void)
 {
     static const group groups[] = {
-        {"forgeries", forgeries}, {"perl", perl},   {"globs", globs},
-        {"greps", greps},         {"edges", edges}, {"long_lines", long_lines},
-        {"skimmed", skimmed},     {"large", large}, /* the last: not where it
-                             has to be quick */
+        {"forgeries", forgeries}, {"perl", perl},
+        {"globs", globs},         {"greps", greps},
+        {"edges", edges},         {"long_lines", long_lines},
+        {"skimmed", skimmed},     {"crowded", crowded},
+        {"large", large}, /* the last: not where it has to be quick */
     };
 
     begin();

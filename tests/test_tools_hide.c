@@ -30,22 +30,25 @@ static bool holds(const char *bytes, size_t len, const char *text)
 static const char *seen(const char *said)
 {
     static char block[8192], result[512];
-    static const tcall_tool tool = {.name = "tell",
-                                    .description = "Tells something.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = tell,
-                                    .permissions = TCALL_READ};
+    static const tcall_tool tool = {
+        .name = "tell",
+        .description = "Tells something.",
+        .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
+        .run = tell,
+        .permissions = TCALL_READ};
     static tcall tc;
     tcall_desc desc;
     tcall_writer out;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = TCALL_ARRAY_LEN(hooks);
+    desc.stages = &tcall_stages;
     memset(block, 0, sizeof block);
     memset(result, 0, sizeof result);
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);

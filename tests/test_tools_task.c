@@ -145,7 +145,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     memset(rows, 0, sizeof rows);
     rows[0].name = "look";
     rows[0].description = "Look.";
-    rows[0].parameters = none;
+    rows[0].parameters = tcall_schema_text_of(none);
     rows[0].run = look;
     rows[0].permissions = TCALL_READ;
     rows[0].allow_repeat = true; /* budgets are to end it */
@@ -159,6 +159,7 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     tcall_writer_init(&faults, report, sizeof report - 1);
     memset(&t, 0, sizeof t);
     t.block = block;
+    t.lenient = &tcall_lenient;
     t.block_size = sizeof block;
     t.tools = rows;
     t.tool_count = 3;
@@ -383,6 +384,7 @@ static void no_model(void)
          says("\"code\":\"LLM_ASSIST_REQUIRED\""));
     t.hooks = hooks;
     t.hook_count = 1;
+    t.stages = &tcall_stages;
     start_tools(&t);
     PART(call_tool("task", "{\"prompt\":\"do it\"}", NULL) == TCALL_OK &&
          strcmp(result, "do it") == 0);

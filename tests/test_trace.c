@@ -1,4 +1,3 @@
-/* Needs: HOOKS. */
 /* What examples/trace.h writes is JSON Lines without a secret, and a replay of
  * it is the same turn again: for every size of the pieces that arrive. Nor is a
  * secret, or a character that a terminal would obey, in what else goes out: the
@@ -301,12 +300,13 @@ static int run(tcall_transport transport)
     tcall_agent_desc ad;
     memset(&tool, 0, sizeof tool);
     tool.name = "add";
-    tool.parameters = "{\"type\":\"object\"}";
+    tool.parameters = tcall_schema_text_of("{\"type\":\"object\"}");
     tool.run = add;
     tool.permissions = TCALL_READ;
     tool.confirm = true;
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = &tool;
     d.tool_count = 1;
@@ -315,6 +315,7 @@ static int run(tcall_transport transport)
     d.approve = approve;
     d.hooks = hooks;
     d.hook_count = (uint16_t)(with_results ? 2 : 1);
+    d.stages = &tcall_stages;
     open_ways();
     memset(&ad, 0, sizeof ad);
     ad.tc = &tc;

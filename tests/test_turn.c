@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, LENIENT, AGENT, HOOKS, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* The turn of an agent as an object: its number, its events, its limits, and
  * plans, in which nothing runs. */
 #include "canned.h"
@@ -45,18 +45,21 @@ static void start(const char *const *answers, const tcall_hook *hooks,
     for (i = 0; i < 3; i++) {
         tools[i].name = names[i];
         tools[i].description = names[i];
-        tools[i].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                              "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+        tools[i].parameters = tcall_schema_text_of(
+            "{\"type\":\"object\",\"required\":[\"n\"],"
+            "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
         tools[i].run = fire;
         tools[i].permissions = TCALL_READ;
     }
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;
     desc.allow = TCALL_READ;
     desc.hooks = hooks;
     desc.hook_count = hook_count;
+    desc.stages = &tcall_stages;
     desc.on_event = note;
     made.tc = &tc;
     made.provider = &tcall_openai;

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT, REASONING. */
+/* Needs: AGENT. */
 /* Another provider, model or path between turns: the conversation goes on. */
 #include "canned.h"
 #include "check.h"
@@ -16,6 +16,7 @@ static tcall_agent_desc start(char *block, size_t size)
     tcall_agent_desc made;
     memset(&desc, 0, sizeof desc);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = size;
     CHECK(tcall_init(&tc, &desc) == TCALL_OK);
     memset(&made, 0, sizeof made);

@@ -1,4 +1,4 @@
-/* Needs: SCHEMA, AGENT. */
+/* Needs: AGENT. */
 /* What is waited for, as data, and how often a tool is called that waits: also
  * by somebody who calls tcall_agent_step as fast as he can. */
 #include "toolcall.h"
@@ -92,11 +92,12 @@ static int work(tcall_ctx *cx, tcall_json args, tcall_writer *out)
                            : tcall_wait_ms(&cx->wait, (uint32_t)world.again);
 }
 
-static const tcall_tool tools[] = {{.name = "work",
-                                    .description = "Works.",
-                                    .parameters = "{\"type\":\"object\"}",
-                                    .run = work,
-                                    .permissions = TCALL_READ}};
+static const tcall_tool tools[] = {
+    {.name = "work",
+     .description = "Works.",
+     .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
+     .run = work,
+     .permissions = TCALL_READ}};
 
 static char block[16384];
 static tcall tc;
@@ -113,6 +114,7 @@ static void begin(int again, int parallel)
     world.again = again;
     world.end = 2000;
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = tools;
     d.tool_count = 1;

@@ -108,6 +108,7 @@ static inline void start_tools(tcall_desc *desc)
     tcall_writer faults;
     tcall_writer_init(&faults, report, sizeof report - 1);
     desc->block = block;
+    desc->lenient = &tcall_lenient;
     desc->block_size = sizeof block;
     desc->approve = approve;
     desc->report = &faults;
@@ -202,10 +203,7 @@ static inline bool says(const char *text)
 
 static inline bool is_json(const char *text)
 {
-    tcall_scan scan;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    return tcall_scan_feed(&scan, text, strlen(text)) >= 0 &&
-           tcall_scan_end(&scan) >= 0;
+    return tcall_json_check(tcall_str_of(text)) == TCALL_OK;
 }
 
 /* -- Descriptions --------------------------------------------------------- */
@@ -228,7 +226,7 @@ static inline void described(const tcall_tool *tools, size_t count)
         tcall_json schema, p;
         PART(words(tools[i].description) >= 10 &&
              words(tools[i].description) <= 40);
-        strcpy(text, tools[i].parameters);
+        strcpy(text, tools[i].parameters.text);
         PART(tcall_json_parse(&schema, text, strlen(text), NULL) == TCALL_OK);
         p = tcall_json_first(tcall_json_get(schema, "properties"));
         for (; p.at; p = tcall_json_next(p)) {

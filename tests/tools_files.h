@@ -353,6 +353,7 @@ static inline void start_in(const char *root, bool confirm)
     tcall_writer_init(&faults, report, sizeof report - 1);
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = rows;
     d.tool_count = TOOLS;
@@ -361,6 +362,7 @@ static inline void start_in(const char *root, bool confirm)
     d.now_ms = now_ms;
     d.hooks = hooks;
     d.hook_count = hook_count;
+    d.stages = &tcall_stages;
     d.on_event = on_event;
     d.report = &faults;
     if (tcall_init(&tc, &d) != TCALL_OK) {

@@ -62,8 +62,9 @@ static inline const tcall_tool *turn_tools(void)
 
     t[0].name = "fire";
     t[0].description = "Fire.";
-    t[0].parameters = "{\"type\":\"object\",\"required\":[\"n\"],"
-                      "\"properties\":{\"n\":{\"type\":\"integer\"}}}";
+    t[0].parameters =
+        tcall_schema_text_of("{\"type\":\"object\",\"required\":[\"n\"],"
+                             "\"properties\":{\"n\":{\"type\":\"integer\"}}}");
     t[0].run = fire;
     t[0].permissions = TCALL_READ;
     return t;
@@ -82,6 +83,7 @@ static int turn(script *s, const tcall_provider *provider, bool stream)
 
     memset(&d, 0, sizeof d);
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = turn_tools();
     d.tool_count = 1;

@@ -33,6 +33,7 @@ int main()
     tool.run = add;
     tool.permissions = TCALL_READ;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

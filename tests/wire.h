@@ -151,15 +151,12 @@ static inline const char *write_body(const tcall_provider *provider,
 {
     static char out[8192];
     tcall_writer count, w;
-    tcall_scan scan;
 
     tcall_writer_init(&count, NULL, 0);
     provider->write(provider, &count, ask);
     tcall_writer_init(&w, out, sizeof out - 1);
     CHECK(provider->write(provider, &w, ask) == TCALL_OK && w.len == count.len);
     out[w.fill] = 0;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    tcall_scan_feed(&scan, out, w.fill);
-    CHECK(tcall_scan_end(&scan) == TCALL_OK);
+    CHECK(tcall_json_check(tcall_str_of(out)) == TCALL_OK);
     return out;
 }

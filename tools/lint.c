@@ -510,13 +510,12 @@ static bool ttool_lint_refuses_(const ttool_lint_ *lint, tcall_json schema,
     ttool_lint_write_holder_(&writer, schema, lint->schema);
     tcall_write_bytes(&writer, "", 1);
     row.name = "lint";
-    row.parameters = text;
+    row.parameters = tcall_schema_text_of(text);
     call.name = tcall_str_of(row.name);
     call.arguments.ptr = text + writer.fill;
     tcall_writer_init(&writer, text + writer.fill, cap - writer.fill);
     ttool_lint_write_v_(&writer, tcall_json_get(schema, "default"));
     call.arguments.len = writer.fill;
-    desc.strict_types = true;
     if (!writer.error && ttool_lint_init_(&tc, &desc, &row) == TCALL_OK)
         tcall_hydrate(&tc, &call);
     free(desc.block);
@@ -780,8 +779,8 @@ static void ttool_lint_write_(tcall_writer *writer, const tcall_tool *tool)
 {
     if (tool->shape)
         tcall_write_shape(writer, tool->shape);
-    if (tool->parameters)
-        tcall_write_text(writer, tool->parameters);
+    if (tool->parameters.text)
+        tcall_write_text(writer, tool->parameters.text);
 }
 
 /* Returns the same as text that the caller frees; NULL: there is none. */
@@ -836,7 +835,7 @@ int ttool_lint(const tcall_tool *tools, size_t tool_count,
         lint.tool = &tools[i];
         ttool_lint_tool_(&lint, strict, strict_count);
         strict_count +=
-            tools[i].strict && (tools[i].parameters || tools[i].shape);
+            tools[i].strict && (tools[i].parameters.text || tools[i].shape);
     }
     free(strict);
     return lint.count;

@@ -15,8 +15,8 @@
 
 #include "toolcall.h"
 
-#if defined TOOLCALL_NO_STRICT || defined TOOLCALL_NO_REPORT
-#error lint.h needs REPORT and STRICT
+#ifdef TOOLCALL_NO_REPORT
+#error lint.h needs REPORT
 #endif
 
 #ifdef __cplusplus

@@ -8,7 +8,11 @@
  *     build/shapes tools.json                  rows to paste
  *     build/shapes -o tools.h tools.json       a header
  *
+ *     build/shapes --nodes -o tools.h tools.json    compiled schemas
+ *
  * The schema that toolcall.h writes from such a shape accepts the same values.
+ * --nodes takes any schema that toolcall.h does: its nodes become const data,
+ * for .parameters = TCALL_NODES(name), and a chip compiles nothing.
  * What a shape cannot say is named on stderr, with the place and the reason;
  * that tool is left out, and the program returns 1 in the end.
  */
@@ -28,8 +32,10 @@
 static struct {
     const char *input, *output, *name, *table;
     long text, most, list, json, fixed;
-    bool bytes, int32, verbose;
-} option = {NULL, NULL, NULL, NULL, 64, 4096, 8, 256, 0, false, false, false};
+    bool bytes, int32, nodes, verbose;
+    size_t size; /* bytes of the input */
+} option = {NULL, NULL, NULL,  NULL,  64,    4096,  8,
+            256,  0,    false, false, false, false, 0};
 
 /* -- Memory and text ----------------------------------------------------- */
 
@@ -1512,6 +1518,10 @@ static kind kind_of(output *to, const meaning *what, const char *base,
     return made;
 }
 
+/* -- Compiled schemas ---------------------------------------------------- */
+
+#include "tools/nodes.h"
+
 /* -- Tools --------------------------------------------------------------- */
 
 /* The names under which the schema of a tool's arguments comes. */
@@ -1577,6 +1587,40 @@ static void say_tool(const char *name, tcall_json definition)
     say(&table, ")");
 }
 
+/* Makes the compiled schema of a tool. */
+static void make_nodes(const char *name, tcall_json schema)
+{
+    static const char any[] = "{\"type\":\"object\"}";
+    names ends = split("_text _nodes _schema");
+    tcall_schema compiled;
+    tcall_writer writer;
+    buffer reason = {NULL, 0, 0};
+    char *text, *room = (char *)take(option.size + sizeof any, 1);
+    int n;
+    tcall_writer_init(&writer, room, option.size + sizeof any);
+    if (schema.at)
+        tcall_write_json(&writer, schema);
+    else
+        tcall_write_text(&writer, any);
+    text = join(room, "");
+    n = tcall_schema_compile(&compiled, tcall_str_of(text), NULL, 0,
+                             TCALL_DRAFT_2020);
+    if (n == TCALL_E_MEMORY)
+        tcall_schema_compile(&compiled, tcall_str_of(text),
+                             take(compiled.need, 1), compiled.need,
+                             TCALL_DRAFT_2020);
+    if (!compiled.root) {
+        make_room(&reason, 4096);
+        tcall_writer_init(&writer, reason.at, 4096);
+        tcall_write_schema_error(&writer, &compiled);
+        refuse(NULL, "schema", reason.at);
+        refused_tools++;
+        return;
+    }
+    say(&header, "/* %s */\n", commented(name));
+    say_nodes(&header, claim(base_name(name), &ends), &compiled);
+}
+
 /* Makes one tool of its definition, whose schema may be elsewhere. */
 static void make_tool(const char *name, tcall_json schema,
                       tcall_json definition)
@@ -1588,6 +1632,10 @@ static void make_tool(const char *name, tcall_json schema,
     memset(&to, 0, sizeof to);
     tool_name = name;
     refusals = 0;
+    if (option.nodes) {
+        make_nodes(name, schema);
+        return;
+    }
     root = schema;
     if (tcall_json_count(schema))
         what = read_schema(NULL, schema);
@@ -1661,6 +1709,8 @@ static const char usage[] =
     "  --json N      bytes of a value that is kept as JSON (256)\n"
     "  --bytes       let maxLength count bytes, not characters\n"
     "  --int32       integers without bounds have 32 bits, not 64\n"
+    "  --nodes       schemas as they are compiled, and no structs: any schema\n"
+    "                that toolcall.h takes; needs C99, or C++20\n"
     "  --fixed N     numbers with bounds are fixed point with N digits\n"
     "  -v            name all that gets lost: format, title, examples ...\n";
 
@@ -1688,6 +1738,7 @@ static const struct {
     {"--fixed", &option.fixed, NULL, NULL, 1, 6},
     {"--bytes", NULL, NULL, &option.bytes, 0, 0},
     {"--int32", NULL, NULL, &option.int32, 0, 0},
+    {"--nodes", NULL, NULL, &option.nodes, 0, 0},
     {"-v", NULL, NULL, &option.verbose, 0, 0},
 };
 
@@ -1805,6 +1856,7 @@ int main(int argc, char **argv)
     if (!option.name)
         option.name = bare_name(option.input);
     input = read_file(option.input);
+    option.size = input.len;
     make_all(parse(option.input, &input));
     if (option.output)
         to = fopen(option.output, "wb");

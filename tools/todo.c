@@ -21,7 +21,7 @@ int ttool_todo_init(ttool_todo *todo, void *memory, size_t size,
                     ttool_workspace *ws, const char *path)
 {
     ttool_place at;
-    tcall_scan scan;
+    tcall_str list = {NULL, 0};
     ssize_t n;
     int fd, number;
     memset(todo, 0, sizeof *todo);
@@ -43,10 +43,9 @@ int ttool_todo_init(ttool_todo *todo, void *memory, size_t size,
     close(fd);
     if (n >= 0 && (off_t)n < at.st.st_size)
         return TCALL_E_MEMORY;
-    tcall_scan_init(&scan, NULL, NULL, NULL);
-    if (n <= 0 || todo->memory[0] != '[' ||
-        tcall_scan_feed(&scan, todo->memory, (size_t)n) < 0 ||
-        tcall_scan_end(&scan) < 0)
+    list.ptr = todo->memory;
+    list.len = n > 0 ? (size_t)n : 0;
+    if (!list.len || *list.ptr != '[' || tcall_json_check(list) < 0)
         return TCALL_E_FAILED;
     todo->len = (size_t)n;
     return TCALL_OK;

@@ -18,7 +18,7 @@ static inline tcall_tool ttool_row_(const char *name, const char *title,
                                     const char *tags, tcall_run run,
                                     unsigned permissions, bool confirm,
                                     const char *description,
-                                    const char *parameters)
+                                    tcall_schema_text parameters)
 {
     tcall_tool t;
     memset(&t, 0, sizeof t);

@@ -288,12 +288,18 @@ static const tcall_hook hooks[] = {TCALL_TIMEOUT(2000)};
 
 /* Of many tools only those that fit what was said are sent. */
 static const tcall_pick_opts picking = {
-    .max = 8, .relative = 50, .allow_unsafe = true, .stable = true};
+    .max = 8,
+    .relative = 50,
+    .allow_unsafe = true,
+    .stable = true,
+    .synonyms = tcall_synonyms,
+};
 
 /* The tools that fit what was said, best first. */
 static bool show_picks(const char *text)
 {
-    static const tcall_pick_opts opts = {.max = 2, .allow_unsafe = true};
+    static const tcall_pick_opts opts = {
+        .max = 2, .allow_unsafe = true, .synonyms = tcall_synonyms};
     tcall_picked picks[2];
     int i, n = tcall_pick(&tc, tcall_str_of(text), &opts, picks, 2);
 
@@ -321,6 +327,7 @@ static int turn(const char *text)
 static int agent_init(void)
 {
     const tcall_desc d = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
@@ -330,6 +337,7 @@ static int agent_init(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_agent_desc a = {
         .tc = &tc,
@@ -339,7 +347,8 @@ static int agent_init(void)
         .key = "none",
         .stream = true,
         .max_ms = 8000,
-        .pick_opts = &picking, /* of more than TCALL_AGENT_ALL tools */
+        .pick = tcall_pick, /* of more than TCALL_AGENT_ALL tools */
+        .pick_opts = &picking,
     };
     int r = tcall_init(&tc, &d);
 

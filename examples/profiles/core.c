@@ -1,7 +1,6 @@
 /* core: tools with shapes, permissions, approval and results in sentences. The
  * line relay {"channels":[1,2],"on":true} is a call; y allows what it shows. */
 #define TOOLCALL_NO_REPORT
-#define TOOLCALL_NO_HOOKS
 #define TOOLCALL_NO_EVENTS
 #define TOOLCALL_NO_REPAIR
 #define TOOLCALL_NO_INT64
@@ -49,6 +48,7 @@ int main(void)
     tcall_writer out;
     tcall_desc desc = {.tools = tools, .tool_count = 1, .approve = approve};
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.allow = TCALL_ACTUATE;
     tcall_init(&tc, &desc);

@@ -19,7 +19,10 @@
 #ifndef TOOLCALL_MCP_ID
 #define TOOLCALL_MCP_ID 48 /* a word and a UUID */
 #endif
-#define TOOLCALL_MCP_STASH   80
+#define TOOLCALL_MCP_STASH 80
+#ifndef TOOLCALL_MCP_TOKEN
+#define TOOLCALL_MCP_TOKEN 0 /* nothing waits: nobody is told of progress */
+#endif
 #define TOOLCALL_MISFIT_TEXT 0
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC

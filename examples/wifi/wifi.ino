@@ -1,6 +1,6 @@
 // An agent on an ESP32 with Wi-Fi: what you type on the serial port goes to a
-// language model, which switches the LED. Fill in the first four lines. Compiled
-// against look-alike headers only; not run on hardware.
+// language model, which switches the LED. Fill in the first four lines.
+// Compiled against look-alike headers only; not run on hardware.
 static const char wifiName[] = "", wifiPassword[] = "";
 static const char key[] = ""; // of the provider
 // The certificate of the CA that the provider's goes back to, as PEM text:
@@ -25,7 +25,8 @@ static int setLed(tcall_ctx *cx, tcall_json, tcall_writer *out)
 {
     const led *args = (const led *)cx->bound;
     digitalWrite(LED_BUILTIN, args->on ? HIGH : LOW);
-    return tcall_write_text(out, args->on ? "The LED is on." : "The LED is off.");
+    return tcall_write_text(out,
+                            args->on ? "The LED is on." : "The LED is off.");
 }
 
 static WiFiClientSecure net;
@@ -46,6 +47,7 @@ static int begin()
     tool.run = setLed;
     tool.permissions = TCALL_ACTUATE;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

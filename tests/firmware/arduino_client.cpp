@@ -193,6 +193,7 @@ static void test_agent(void)
                        "\"content\":\"Hello.\"},\"finish_reason\":\"stop\"}]}";
     static char answer[300];
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     asks.tc = &tc;
     asks.provider = &tcall_openai;

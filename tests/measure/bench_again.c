@@ -76,7 +76,8 @@ int main(int argc, char **argv)
     static tcall_tool tools[MOST_TOOLS];
     static char names[MOST_TOOLS][8], block[2 * 1024 * 1024];
     static tcall tc;
-    tcall_desc registry = {.block = block,
+    tcall_desc registry = {.lenient = &tcall_lenient,
+                           .block = block,
                            .block_size = sizeof block,
                            .tools = tools,
                            .allow = TCALL_READ};
@@ -91,7 +92,7 @@ int main(int argc, char **argv)
         snprintf(names[i], sizeof names[i], "t%zu", i);
         tools[i].name = names[i];
         tools[i].description = "Does something useful with a device at home.";
-        tools[i].parameters = TCALL_JSON({
+        tools[i].parameters = tcall_schema_text_of(TCALL_TEXT({
             "type" : "object",
             "required" : [ "room", "level" ],
             "properties" : {
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
                 }
             },
             "additionalProperties" : false
-        });
+        }));
         tools[i].run = run;
         tools[i].permissions = TCALL_READ;
     }

@@ -25,7 +25,8 @@ __attribute__((noinline)) int region(tcall *tc, const tcall_desc *desc)
 int main(int argc, char **argv)
 {
     static tcall tc;
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .allow = TCALL_READ};
@@ -38,7 +39,8 @@ int main(int argc, char **argv)
         snprintf(names[i], sizeof names[i], "tool_%05u", (unsigned)i);
         tools[i].name = names[i];
         tools[i].description = "A tool.";
-        tools[i].parameters = TCALL_JSON({"type" : "object"});
+        tools[i].parameters =
+            tcall_schema_text_of(TCALL_TEXT({"type" : "object"}));
         tools[i].permissions = TCALL_READ;
         tools[i].run = run;
     }

@@ -26,7 +26,7 @@ static int nothing(tcall_ctx *cx, void *user)
 
 static const tcall_tool tools[] = {{
     .name = "run",
-    .parameters = "{\"type\":\"object\"}",
+    .parameters = TCALL_SCHEMA_TEXT("{\"type\":\"object\"}"),
     .run = run,
     .permissions = TCALL_READ,
 }};
@@ -46,7 +46,8 @@ int main(int argc, char **argv)
 {
     static char block[4096], result[64];
     static tcall_hook hooks[TCALL_STAGE_COUNT];
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .tool_count = TCALL_ARRAY_LEN(tools),
@@ -62,6 +63,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "hooks") == 0) {
         desc.hooks = hooks;
         desc.hook_count = TCALL_ARRAY_LEN(hooks);
+        desc.stages = &tcall_stages;
     }
     if (tcall_init(&tc, &desc) < 0)
         return 1;

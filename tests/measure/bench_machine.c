@@ -5,14 +5,22 @@
  *
  * Prints the call's error, where its text lies and how long it is, and the most
  * memory that the call took beyond the registry and that text. `once` does not
- * warm up. See machine.py.
+ * warm up. On a Cortex-M4 it prints error and instructions of each of the
+ * documents that machine.py has put into machine_texts.h.
  */
 #include "toolcall.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static char schema[1 << 20], text[1 << 20], block[32 << 20];
+#ifdef __arm__
+#include "machine_texts.h" /* documents[][2]: schema and arguments */
+#define SIZE (1 << 16)
+#else
+#define SIZE (1 << 20)
+#endif
+
+static char schema[SIZE], text[SIZE], block[16 * SIZE];
 static tcall tc;
 
 static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
@@ -21,9 +29,7 @@ static int run(tcall_ctx *cx, tcall_json args, tcall_writer *out)
     return tcall_write_text(out, "ok");
 }
 
-/* What is counted. */
-int region(size_t len);
-__attribute__((noinline)) int region(size_t len)
+static int hydrate(size_t len)
 {
     tcall_call call;
     int error;
@@ -35,6 +41,53 @@ __attribute__((noinline)) int region(size_t len)
     return error;
 }
 
+/* What is counted. */
+int region(size_t len);
+__attribute__((noinline)) int region(size_t len)
+{
+    return hydrate(len);
+}
+
+/* Makes a registry with one tool that has the schema. */
+static int start(void)
+{
+    static tcall_tool tool = {.name = "t",
+                              .description = "A tool.",
+                              .parameters = TCALL_SCHEMA_TEXT(schema),
+                              .run = run,
+                              .permissions = TCALL_READ};
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
+                       .block_size = sizeof block,
+                       .tools = &tool,
+                       .tool_count = 1,
+                       .allow = TCALL_READ};
+    return tcall_init(&tc, &desc);
+}
+
+#ifdef __arm__
+/* See flow.h. */
+#define TIMER ((volatile uint32_t *)0x40000000)
+
+int main(void)
+{
+    size_t i;
+    TIMER[2] = TIMER[1] = 0xFFFFFFFFu;
+    TIMER[0] = 1;
+    for (i = 0; i < sizeof documents / sizeof *documents; i++) {
+        uint32_t before;
+        int k, error;
+        strcpy(schema, documents[i][0]);
+        strcpy(text, documents[i][1]);
+        error = start();
+        before = TIMER[1];
+        for (k = 0; k < 20; k++)
+            error |= region(strlen(documents[i][1]));
+        printf("%d %lu\n", error, (unsigned long)(before - TIMER[1]) * 2);
+    }
+    return 0;
+}
+#else
 static size_t load(const char *path, char *to, size_t cap)
 {
     FILE *file = fopen(path, "rb");
@@ -47,25 +100,15 @@ static size_t load(const char *path, char *to, size_t cap)
 
 int main(int argc, char **argv)
 {
-    tcall_tool tool = {.name = "t",
-                       .description = "A tool.",
-                       .parameters = schema,
-                       .run = run,
-                       .permissions = TCALL_READ};
-    tcall_desc desc = {.block = block,
-                       .block_size = sizeof block,
-                       .tools = &tool,
-                       .tool_count = 1,
-                       .allow = TCALL_READ};
     size_t len, before;
     int error;
     if (argc < 3)
         return 2;
     load(argv[1], schema, sizeof schema);
     len = load(argv[2], text, sizeof text);
-    error = tcall_init(&tc, &desc);
+    error = start();
     if (error == TCALL_OK && argc == 3)
-        region(len);
+        hydrate(len);
     before = tc.block.peak = tc.block.low + tc.block.high;
     if (error == TCALL_OK)
         error = region(len);
@@ -74,3 +117,4 @@ int main(int argc, char **argv)
            (unsigned long)(tc.block.peak - before + sizeof(tcall_call)));
     return 0;
 }
+#endif

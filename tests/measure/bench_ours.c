@@ -108,7 +108,8 @@ static size_t load(const char *path, char *to, size_t cap)
 int main(int argc, char **argv)
 {
     static char faults[4096];
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .tool_count = TCALL_ARRAY_LEN(tools),
@@ -125,9 +126,10 @@ int main(int argc, char **argv)
         tools[i].description = "A tool.";
         tools[i].permissions = TCALL_READ;
         tools[i].run = run;
-        tools[i].parameters = strcmp(tools[i].name, argv[2]) == 0
-                                  ? schema
-                                  : TCALL_JSON({"type" : "object"});
+        tools[i].parameters =
+            tcall_schema_text_of(strcmp(tools[i].name, argv[2]) == 0
+                                     ? schema
+                                     : TCALL_TEXT({"type" : "object"}));
     }
     tcall_writer_init(&report, faults, sizeof faults);
     desc.report = &report;

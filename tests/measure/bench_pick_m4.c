@@ -60,7 +60,7 @@ int main(void)
     tcall_block_init(&tc.block, block, sizeof block);
     show(&tc, "75 bytes of text");
     for (i = 0; i < 64; i++)
-        tools[i].parameters = TCALL_JSON({
+        tools[i].parameters = tcall_schema_text_of(TCALL_TEXT({
             "type" : "object",
             "properties" : {
                 "channel" :
@@ -68,8 +68,8 @@ int main(void)
                 "level" : {"type" : "number", "description" : "In percent."}
             },
             "required" : ["channel"]
-        });
-    printf("schema: %u bytes\n", (unsigned)strlen(tools[0].parameters));
+        }));
+    printf("schema: %u bytes\n", (unsigned)strlen(tools[0].parameters.text));
     show(&tc, "with a schema");
     return 0;
 }

@@ -91,6 +91,7 @@ int main(int argc, char **argv)
     wd.memory_size = sizeof memory;
     wd.max_tokens = 1 << 20;
     d.block = block;
+    d.lenient = &tcall_lenient;
     d.block_size = sizeof block;
     d.tools = rows;
     d.tool_count = ttool_rows(rows, ttool_file_tools, TTOOL_FILE_TOOLS, &ws);

@@ -77,7 +77,8 @@ int main(void)
              "additionalProperties" : false
          })}};
     static char block[8192];
-    tcall_desc desc = {.block = block,
+    tcall_desc desc = {.lenient = &tcall_lenient,
+                       .block = block,
                        .block_size = sizeof block,
                        .tools = tools,
                        .tool_count = 1,

@@ -101,6 +101,7 @@ int main(void)
     static tcall tc;
     static tcall_agent agent;
     const tcall_desc desc = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,
@@ -109,6 +110,7 @@ int main(void)
 #ifdef USE_LEDGER
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
 #endif
     };
     tcall_agent_desc agent_desc = {

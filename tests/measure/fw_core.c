@@ -11,6 +11,7 @@ int main(void)
     static tcall tc;
     static tcall_call call;
     const tcall_desc desc = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

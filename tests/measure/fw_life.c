@@ -43,6 +43,7 @@ int main(void)
     static tcall_call call;
     static tcall_tool checked[TCALL_ARRAY_LEN(tools)];
     const tcall_desc desc = {
+        .lenient = &tcall_lenient,
         .block = block,
         .block_size = sizeof block,
         .tools = checked,
@@ -51,11 +52,12 @@ int main(void)
         .now_ms = now_ms,
         .hooks = hooks,
         .hook_count = TCALL_ARRAY_LEN(hooks),
+        .stages = &tcall_stages,
     };
     tcall_writer out;
 
     checked[0] = tools[0];
-    checked[0].output = "{\"type\":\"string\"}";
+    checked[0].output = tcall_schema_text_of("{\"type\":\"string\"}");
     if (tcall_init(&tc, &desc) < 0)
         return 1;
     tcall_writer_init(&out, result, sizeof result);

@@ -24,10 +24,11 @@ int main(void)
         .tool_count = TCALL_ARRAY_LEN(tools),
         .allow = TCALL_READ,
     };
+    const tcall_pick_opts opts = {.synonyms = tcall_synonyms};
     tcall_picked picks[3];
 
     if (check_schema() < 0 || tcall_init(&tc, &desc) < 0)
         return 1;
-    return tcall_pick(&tc, tcall_str_of(text), NULL, picks,
+    return tcall_pick(&tc, tcall_str_of(text), &opts, picks,
                       TCALL_ARRAY_LEN(picks));
 }

@@ -13,8 +13,11 @@ static int set_led(tcall_ctx *cx, tcall_json args, tcall_writer *out)
 static const tcall_tool tools[] = {{
     .name = "set_led",
     .description = "Switch the board's LED on or off.",
-    .parameters = "{\"type\":\"object\",\"required\":[\"on\"],"
-                  "\"properties\":{\"on\":{\"type\":\"boolean\"}}}",
+    .parameters = TCALL_JSON({
+        "type" : "object",
+        "required" : ["on"],
+        "properties" : {"on" : {"type" : "boolean"}}
+    }),
     .run = set_led,
     .permissions = TCALL_WRITE,
 }};

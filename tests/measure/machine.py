@@ -22,8 +22,11 @@ from bench import Checks
 
 OUT = bench.OUT
 READ = {"strict": 1.0, "coerced": 1.1, "fixed": 2.1, "both": 2.2}
-AIMS = {"d2": (1250, 14700), "d4": (4034 + 1100, 250000)}   # memory, instructions
+# memory; instructions on the host with -O2, on a Cortex-M4 with -Os
+AIMS = {"d2": (1250, 14700, 20000), "d4": (4034 + 1100, 250000, 320000)}
 EXPONENT = 1.06
+PRICE = 1.25
+JSMN = ["-DTOOLCALL_JSMN", "-DJSMN_STATIC", "-DJSMN_STRICT", "-DJSMN_PARENT_LINKS"]
 WHOLE = {"type": "integer", "minimum": 0, "maximum": 9}
 
 
@@ -92,23 +95,59 @@ def read_bytes(program, words):
                if start <= int(at, 16) < start + len_) / len_
 
 
+def by_tokens(check, found):
+    """Prints what it costs on the host that jsmn tokenises what lies whole."""
+    for name, schema, value in found:
+        words = written(f"{name} strict", schema, bench.compact(value))
+        plain, said = machines.on_host(bench.build("bench_machine", "-O2"), *words)
+        program = machines.build(False, OUT / "bench_machine_jsmn", "-O2", *JSMN,
+                                 bench.HERE / "bench_machine.c", "tests/impl.c")
+        count, also = machines.on_host(program, *words)
+        check(count and also.startswith("0 "), f"{name} by jsmn: {also}")
+        print(f"by jsmn's tokens, {name}: {count}, {count / plain:.2f} of {plain}, aim {PRICE}; "
+              f"memory {also.split()[3]}, not {said.split()[3]}")
+
+
+def on_m4(check, found):
+    """Prints the instructions of each document on a Cortex-M4."""
+    if not machines.has_m4():
+        print("machine on a Cortex-M4: SKIPPED, no compiler or QEMU")
+        return
+    pairs = [(bench.compact(schema), bench.compact(value)) for _, schema, value in found]
+    (OUT / "machine_texts.h").write_text(
+        "static const char *const documents[][2] = {" + ",\n".join(
+            "{" + ", ".join(json.dumps(text, ensure_ascii=False) for text in pair) + "}"
+            for pair in pairs) + "};\n")
+    program = machines.ours(True, OUT / "machine_m4", "-Os", "-I", OUT,
+                            bench.HERE / "bench_machine.c")
+    said = machines.on_m4(program).split()
+    check(len(said) == 2 * len(pairs), f"Cortex-M4: {said}")
+    for (name, _, _), error, count in zip(found, said[::2], said[1::2]):
+        aim = AIMS.get(name, ("", "", "-"))[2]
+        print(f"machine, Cortex-M4 -Os, {name}: {count}, aim {aim}")
+        check(error == "0", f"Cortex-M4, {name}: error {error}")
+
+
 def main():
     check = Checks("machine")
     OUT.mkdir(parents=True, exist_ok=True)
     program = bench.build("bench_machine", "-O2")
     print(f"{'':24}{'bytes':>7}{'read':>7}{'aim':>6}{'memory':>9}{'aim':>7}"
           f"{'instructions':>14}{'aim':>9}{'a byte':>8}")
-    for name, schema, value in documents():
+    found = documents()
+    for name, schema, value in found:
         for kind, text in kinds(value).items():
             words = written(f"{name} {kind}", schema, text)
             count, said = machines.on_host(program, *words)
             check(count and said.startswith("0 "), f"{name}, {kind}: {said}")
             if not count:
                 continue
-            memory, (ram, most) = int(said.split()[3]), AIMS.get(name, ("", ""))
+            memory, (ram, most, _) = int(said.split()[3]), AIMS.get(name, ("", "", ""))
             print(f"{name + ', ' + kind:24}{len(text):7}{read_bytes(program, words):7.2f}{READ[kind]:6}"
                   f"{memory:9}{ram:>7}{count:14}{most if kind == 'strict' else '':>9}"
                   f"{count / len(text):8.1f}")
+    by_tokens(check, found)
+    on_m4(check, found)
     sizes, found = (250, 1000), []
     for n in sizes:
         for name, schema, value in growing(n):

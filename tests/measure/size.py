@@ -13,6 +13,8 @@ each built with -Os and, where speed is measured too, with -O2:
     life     the same with nothing left out and every hook there is
     agent    core with one provider, conversation memory and the agent loop
     default  the same program, with nothing left out
+    led_...  one tool, tcall_init and tcall_execute, and nothing more is named,
+             with schema text and with a shape; no switch
     five     that with five providers
     http     that with one provider, and HTTP over a stream of bytes
 
@@ -22,7 +24,7 @@ is built once more with each further provider beside the first.
 
 The bytes of an image are shared out among the chapters of the header by the
 place where each function or table is defined. Stack is the deepest path below
-each public function, from GCC's call graph and frame sizes.
+each public function, see stack.py.
 
 Fails where the library has static RAM, where its stack has no bound or a public
 function needs more than STACK_BAR of it on the M4 with -Os, where an image is
@@ -34,7 +36,6 @@ else.
 """
 import collections
 import concurrent.futures
-import fnmatch
 import functools
 import os
 import pathlib
@@ -44,6 +45,8 @@ import subprocess
 import sys
 
 import ratchet
+from pointers import Pointers
+from stack import LIBC_STACK, Stack
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from checks import Checks  # noqa: E402
@@ -73,12 +76,15 @@ IMAGES = {  # what README calls it, the program
     "default": ("the same, nothing left out", "fw_agent"),
     "five": ("the same, five providers", "fw_five"),
     "http": ("one provider, HTTP", "fw_http"),
+    "led_schema": ("one LED: a tool with schema text, no switch", "fw_led_schema"),
+    "led_shape": ("one LED: a tool with a shape, no switch", "fw_led_shape"),
 }
 # What the programs core and agent use; all else that has a switch is left out.
-KEPT = {"core": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES"},
-        "agent": {"SCHEMA", "REPORT", "LENIENT", "PATTERN", "SENTENCES", "AGENT"}}
+KEPT = {"core": {"REPORT", "PATTERN", "SENTENCES"},
+        "agent": {"REPORT", "PATTERN", "SENTENCES", "AGENT"}}
 # What is aimed at on an M4 with -Os; until then it only falls, see ratchet.py.
-BARS = {("core", "M4 -Os"): 28 * 1024, ("agent", "M4 -Os"): 41 * 1024}
+BARS = {("core", "M4 -Os"): 28 * 1024, ("agent", "M4 -Os"): 41 * 1024,
+        ("led_schema", "M4 -Os"): 38000, ("led_shape", "M4 -Os"): 17000}
 STACK_BAR = 1024  # of a public function, likewise
 # What those above it needed last; they may need 1 % more.
 STACK_HELD = {# a repair that waits is read again; hooks around each other
@@ -103,70 +109,6 @@ BANNED = re.compile(
     r"|strto(d|f|ld)|atof|__aeabi_[dfu]?[idfu]\w*2[df]|__aeabi_[df][a-z0-9]+"
     r"|__(add|sub|mul|div|neg|eq|ne|lt|le|gt|ge|cmp|unord|extend|trunc|fix|"
     r"fixuns|float|floatun|floatuns)\w*[sd]f\w*")
-
-# Stack taken below a function of the C library or of libgcc: more than any
-# that we call needs.
-LIBC_STACK = 32
-
-# How deep each recursion gets; one name of its cycle is enough.
-RECURSION = {# TOOLCALL_SHAPE_LEVELS, of objects and lists in each other
-             "tcall_view_value_": 6,
-             # TCALL_EXAMPLE_DEPTH_, and a scalar within
-             "tcall_write_shape_value_": 4, "tcall_write_schema_value_": 4,
-             # TCALL_ROOT_DEPTH_, and one that is not followed further
-             "tcall_takes_objects_": 5,
-             # once, for what follows an escape that is none
-             "tcall_mask_byte_": 2}
-
-# What is called through which pointer: functions of the library, or none for
-# what its user supplies, whose stack is the user's to count.
-POINTERS = {
-    "s.on": ["tcall_reader_on_"],
-    "writer.sink": ["tcall_agent_sink_", "tcall_hydrate_feed_"],
-    "user.name": ["tcall_read_name_", "tcall_spoken_heard_name_"],
-    "user.begin": ["tcall_read_begin_", "tcall_lenient_begin_", "tcall_syntax_skip_",
-                   "tcall_spoken_heard_begin_"],
-    "user.data": ["tcall_read_data_", "tcall_lenient_data_", "tcall_spoken_heard_data_"],
-    "user.end": ["tcall_read_end_", "tcall_lenient_end_", "tcall_spoken_heard_end_"],
-    "range.store": ["tcall_store_double_"], "decoder.sink": [], "decoder.hole": [],
-    "provider.write": ["tcall_openai_write_", "tcall_anthropic_write_",
-                       "tcall_ollama_write_", "tcall_responses_write_",
-                       "tcall_gemini_write_", "tcall_interactions_write_"],
-    "server.map_id": ["tcall_server_id_"],
-    "server.reasoning": ["tcall_server_reasoning_"],
-    "server.details": ["tcall_write_details_"],
-    "l.found": [],
-    # But tcall_retry_around_: what is around a tool adds what is below it.
-    "hook.run": ["tcall_rate_run_", "tcall_timeout_run_", "tcall_audit_run_",
-                 "tcall_loops_run_", "tcall_cache_*", "tcall_concurrency_*",
-                 "tcall_ledger_*"],
-    "reader.text": [], "reader.call": [], "t.now_ms": [], "t.wait": [], "validator.check": [],
-    "cx.end": ["tcall_end_"], "cx.hide": ["tcall_hide_injected_"],
-    "desc.*": [], "d.wait": [], "mask.sink": [], "transport.*": [], "tool.run": [], "hook.filter": [],
-    "d.approve": [], "a.sink": [], "listener.on_event": [], "stream.*": [],
-    "part": ["tcall_tell_part_", "tcall_say_part_", "tcall_mcp_part_"],
-    "&tool.run)": [], "good": ["is_*"], "d.now_ms": [], "d.pick": ["tcall_pick"],
-    "scorer.score": [], "author.tell": ["tcall_schema_tell_"],
-}
-
-# Below these functions a pointer leads to fewer. The outermost decides, but
-# for the private ones: they are callbacks, below which there are no others.
-BELOW = [
-    ("tcall_scan_*", "s.on", []), ("tcall_json_*", "s.on", []),
-    ("tcall_args_*", "s.on", []), ("tcall_reader_on_", "s.on", []),
-    ("tcall_decoder_*", "user.name", ["tcall_read_name_"]),
-    ("tcall_decoder_*", "user.begin", ["tcall_read_begin_"]),
-    ("tcall_decoder_*", "user.data", ["tcall_read_data_"]),
-    ("tcall_decoder_*", "user.end", ["tcall_read_end_"]),
-    # a sentence within a sentence says bounds
-    ("tcall_tell_misfit_", "part", ["tcall_tell_part_"]),
-    ("tcall_tell_part_", "part", ["tcall_tell_bound_"]),
-    ("tcall_say_sentence_", "part", ["tcall_say_part_"]),
-    ("tcall_say_part_", "part", ["tcall_say_limit_"]),
-    ("tcall_mcp_part_", "part", []),
-    ("tcall_write*", "writer.sink", []), ("tcall_mcp_*", "writer.sink", []),
-]
-
 
 # What a layer of port/ may take on the M4.
 PORT_BARS = {"http": 6200, "tls": 3840}
@@ -312,126 +254,6 @@ def shares(elf, header):
     return sums, symbols
 
 
-# ------------------------------------------------------------------- stack
-
-class Stack:
-    def __init__(self, objects, public):
-        text = "".join(o.with_suffix(".ci").read_text() for o in objects)
-        self.public = public
-        self.frame, self.calls, self.problems = {}, {}, []
-        short = lambda title: title.split(":")[-1]  # without the file
-        for m in re.finditer(r'node: { title: "([^"]+)" label: "([^"]*)"',
-                             text):
-            name, size = short(m.group(1)), re.search(
-                r"(\d+) bytes \(([\w,]+)\)", m.group(2))
-            if size:
-                self.frame[name] = max(int(size.group(1)),
-                                       self.frame.get(name, 0))
-                if size.group(2) == "dynamic":
-                    self.problems.append(f"{name} has a frame without bound")
-        for m in re.finditer(r'sourcename: "([^"]+)" targetname: "([^"]+)"'
-                             r'(?: label: "([^"]*)")?', text):
-            name, callee = short(m.group(1)), short(m.group(2))
-            callees = self.calls.setdefault(name, set())
-            if callee == "__indirect_call":
-                callees.update(self.pointers(m.group(3)))
-            else:
-                callees.add(callee)
-        self.cycles = self.find_cycles()
-        self.memo = {}
-
-    def pointers(self, place):
-        """What is called at FILE:LINE:COLUMN, as names of POINTERS."""
-        file, number, _ = (place or "").rsplit(":", 2)
-        text = (ROOT / file).read_text().splitlines()[int(number) - 1]
-        text = re.sub(r"TCALL_USER_\(\w+, (\w+)\)", r"user->\1", text)
-        for pointer in re.findall(r"(\w+(?:->|\.)\w+|\b(?:good|part|run_hooks)|&\w+->run\))\(", text) or [text]:
-            pointer = pointer.replace("->", ".").strip()
-            rule = next((r for r in POINTERS
-                         if fnmatch.fnmatch(pointer, r)), None)
-            if rule:
-                yield rule
-            else:
-                self.problems.append(f"{place}: what does {pointer} call? "
-                                     "add it to POINTERS")
-
-    def targets(self, pointer, context):
-        names = dict(context).get(pointer, POINTERS[pointer])
-        return {name for pattern in names
-                for name in fnmatch.filter(self.frame, pattern)}
-
-    def find_cycles(self):
-        """Name -> the set of functions it is mutually recursive with."""
-        reach = {}
-        for name in self.calls:
-            seen, todo = set(), [name]
-            while todo:
-                for callee in self.calls.get(todo.pop(), ()):
-                    if callee not in seen:
-                        seen.add(callee)
-                        todo.append(callee)
-            reach[name] = seen
-        return {name: frozenset(other for other in reach[name]
-                                if name in reach.get(other, ()))
-                for name in reach if name in reach[name]}
-
-    def below(self, name, context):
-        """What pointers lead to, below name."""
-        for function, pointer, names in BELOW:
-            if fnmatch.fnmatch(name, function) and (
-                    pointer not in dict(context) or name[-1] == "_"):
-                context = tuple({**dict(context), pointer: tuple(names)}.items())
-        return context
-
-    def worst(self, name, context=()):
-        """Bytes of stack that name and all that it calls need."""
-        if name in POINTERS:
-            return max((self.worst(target, context)
-                        for target in self.targets(name, context)), default=0)
-        if name not in self.frame:
-            return LIBC_STACK
-        context = self.below(name, context)
-        if (name, context) not in self.memo:
-            group = self.cycles.get(name, frozenset([name]))
-            below = {callee for member in group
-                     for callee in self.calls.get(member, ())} - group
-            self.memo[name, context] = (
-                self.turns(group) * sum(self.frame.get(m, 0) for m in group) +
-                max((self.worst(b, context) for b in below), default=0))
-        return self.memo[name, context]
-
-    def turns(self, group):
-        if len(group) == 1 and not any(m in self.cycles for m in group):
-            return 1
-        known = [RECURSION[name] for name in
-                 (m.split(".")[0] for m in group) if name in RECURSION]
-        if not known:
-            names = ", ".join(sorted(group))
-            problem = f"how deep does {names} recurse? add it to RECURSION"
-            if problem not in self.problems:
-                self.problems.append(problem)
-        return max(known, default=1)
-
-    def path(self, name, context=()):
-        """Frames from name down to where its worst is: (bytes, name)."""
-        depth = self.worst(name, context)
-        if name in POINTERS:
-            below = self.targets(name, context)
-        else:
-            yield depth, name
-            context = self.below(name, context)
-            group = self.cycles.get(name, frozenset([name]))
-            below = {callee for member in group
-                     for callee in self.calls.get(member, ())} - group
-        deepest = max(below, key=lambda b: self.worst(b, context), default=0)
-        if deepest and self.worst(deepest, context):
-            yield from self.path(deepest, context)
-
-    def table(self):
-        return {name: self.worst(name) for name in self.frame
-                if name in self.public}
-
-
 # ------------------------------------------------------------------ report
 
 def line(title, cells, width=24):
@@ -482,8 +304,29 @@ def port_layers():
             yield layer, 0
 
 
+def sample(check):
+    """Is what is known of the sample found in it?"""
+    t = Target("x86-64", "-O0")
+    t.dir.mkdir(parents=True, exist_ok=True)
+    source = HERE / "stack_sample.c"
+    obj = t.compile(source, "-fcallgraph-info=su,da", "-Wno-infinite-recursion")
+    public = {"reads_far", "reads_near", "tells_far", "tells_near", "turns",
+              "turns_for_ever", "nobody_knows", "user_knows"}
+    found = Stack([obj], public, Pointers([source]), {"deeper": 3}, {"user_": False})
+    for name, path in {"reads_far": "feed tell_far", "reads_near": "feed tell_near",
+                       "tells_far": "each tell_far", "tells_near": "each tell_near",
+                       "turns": "deeper deeper deeper", "user_knows": ""}.items():
+        names = " ".join(n for _, n in found.path(name))
+        check(names == f"{name} {path}".strip(), f"stack of the sample: {names}")
+    said = "\n".join(found.problems)
+    check("how deep does turns_for_ever recurse" in said and
+          "what does nobody_knows call through empty_.none" in said and
+          len(found.problems) == 2, f"stack of the sample: {said}")
+
+
 def main():
     check = Checks("size")
+    sample(check)
     header = Header(ROOT / "toolcall.h")
     (OUT / "include").mkdir(parents=True, exist_ok=True)
     jsmn = next((p for p in [ROOT / "jsmn.h", *map(pathlib.Path, (
@@ -510,6 +353,7 @@ def main():
         return t.compile(ROOT / "tests" / "impl.c", calls, *flags,
                          name=f"impl{name}")
 
+    pointers = Pointers(["tests/impl.c", "port/http.c"], ["-I.", "-isystem", str(OUT / "include")])
     made = {(t, image): pool.submit(library, t, image and f"_{image}",
                                     *left_out(image))
             for t in targets for image in ["", *KEPT]}
@@ -520,7 +364,7 @@ def main():
         check(ram == 0, f"{t.name}: {ram} bytes of static RAM")
         nm = run([t.tool("nm"), "-g", "--defined-only", *map(str, ours)])
         public = {x.split()[-1] for x in nm.splitlines() if " T " in x}
-        found = Stack(ours, public)
+        found = Stack(ours, public, pointers)
         if "--stack" in sys.argv:
             for depth, name in found.path(sys.argv[-1]):
                 print(f"{depth:6} {found.frame.get(name, LIBC_STACK):6}  {name}")
@@ -537,7 +381,7 @@ def main():
                 objects = []
             elif image in KEPT:
                 objects = [made[t, image].result(), ours[1]]
-                depths = Stack(objects, public).table()
+                depths = Stack(objects, public, pointers).table()
             elf = t.link(image, [program, *objects])
             flash[image, t.name] = flash_of(t, elf)
             parts[image, t.name], symbols[image, t.name] = shares(elf,

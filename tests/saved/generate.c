@@ -143,8 +143,9 @@ static void begin(const tcall_provider *provider, int how,
     tools[2].permissions = TCALL_READ;
     tools[0].description = tools[1].description = tools[2].description = "Does";
     tools[0].parameters = tools[1].parameters = tools[2].parameters =
-        object_of_n;
+        tcall_schema_text_of(object_of_n);
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = how == SMALL ? 3800 : sizeof block;
     desc.tools = tools;
     desc.tool_count = 3;
@@ -154,6 +155,7 @@ static void begin(const tcall_provider *provider, int how,
     if (how == LEDGER) {
         desc.hooks = hooks;
         desc.hook_count = TCALL_ARRAY_LEN(hooks);
+        desc.stages = &tcall_stages;
     } else {
         desc.approve = approve;
     }

@@ -87,7 +87,8 @@ void app_main(void)
     static tcall tc;
     static tcall_agent agent;
     const tport_desc net = {.url = "https://api.openai.com"};
-    const tcall_desc d = {.block = block,
+    const tcall_desc d = {.lenient = &tcall_lenient,
+                          .block = block,
                           .block_size = sizeof block,
                           .tools = tools,
                           .tool_count = TCALL_ARRAY_LEN(tools),

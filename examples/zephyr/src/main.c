@@ -117,7 +117,8 @@ static void answer(tcall_str line)
 
 int main(void)
 {
-    const tcall_desc desc = {.block = block,
+    const tcall_desc desc = {.lenient = &tcall_lenient,
+                             .block = block,
                              .block_size = sizeof block,
                              .tools = tools,
                              .tool_count = TCALL_ARRAY_LEN(tools),

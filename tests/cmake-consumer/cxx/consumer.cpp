@@ -26,6 +26,7 @@ int main()
     desc.tool_count = 1;
     desc.allow = TCALL_ACTUATE;
     desc.block = block;
+    desc.lenient = &tcall_lenient;
     desc.block_size = sizeof block;
     tcall_writer_init(&out, text, sizeof text);
     return tcall_init(&tc, &desc) ||

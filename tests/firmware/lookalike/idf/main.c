@@ -3,7 +3,7 @@
 #define TOOLCALL_IMPLEMENTATION
 #include "toolcall.h"
 
-#if defined(WITH_PICK) == defined(TOOLCALL_NO_PICK)
+#if defined(WITH_INT64) == defined(TOOLCALL_NO_INT64)
 #error "a switch does not arrive"
 #endif
 

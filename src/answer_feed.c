@@ -1,0 +1,923 @@
+#pragma once
+#include "answer_items.c"
+#include "text_calls.h"
+
+/* ==========================================================================
+ * >>answer: members and framing
+ */
+
+/* ---- fields ---- */
+
+/* Has it a signature, or had one that did not fit? */
+static bool tcall_head_is_signed_(const tcall_item_head_ *head)
+{
+    return tcall_head_len_(head, TCALL_PART_SIGNATURE_) ||
+           head->flags & TCALL_FLAG_DROPPED_;
+}
+
+/* Is it a signature by itself? Pieces of calls have a number there. */
+static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
+                                        const tcall_item_head_ *head)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           tcall_head_is_signed_(head) &&
+           tcall_head_size_(head) ==
+               TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* The current element is complete. */
+static void tcall_reader_element_end_(tcall_reader *reader)
+{
+    if (reader->answer.error == TCALL_E_MEMORY)
+        reader->missing += TCALL_HEAD_;
+    tcall_reasoning_end_raw_(reader);
+    tcall_reasoning_end_text_(reader);
+    if (reader->open) {
+        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+        head->index = reader->index;
+        head->flags |= reader->flags;
+        if (reader->fault)
+            head->error = reader->fault;
+        /* It may be a signature without a word. */
+        if (reader->type == TCALL_MEANS_REASONING &&
+            tcall_head_is_signed_(head))
+            head->kind = TCALL_ITEM_REASONING;
+        if (tcall_reader_signs_nothing_(reader, head))
+            head->kind = TCALL_ITEM_TEXT; /* which is empty */
+        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+            head->kind = TCALL_ITEM_VOID_;
+    }
+    if (reader->type == TCALL_MEANS_OTHER)
+        reader->answer.unread = true;
+    reader->index = reader->type = reader->flags = 0;
+    reader->in_element = reader->open = reader->ignored = false;
+    reader->fault = TCALL_OK;
+}
+
+/* Returns what the current word means, or otherwise if it is not listed. */
+static uint8_t tcall_reader_meaning_(const tcall_reader *reader,
+                                     const tcall_words *list, uint8_t otherwise)
+{
+    const char *word = list->words;
+    const uint8_t *means = list->means;
+    for (; *word; word += strlen(word) + 1, means++)
+        if (strcmp(word, reader->word) == 0)
+            return *means;
+    return otherwise;
+}
+
+/* A reason to stop: after some the last call must not run. */
+static void tcall_reader_stop_word_(tcall_reader *reader, int field)
+{
+    const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
+                                               TCALL_STOP_OTHER);
+    if (reader->other)
+        return;
+    if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
+        reader->cut = true;
+    if (field == TCALL_FIELD_STOP_REASON) {
+        if (stop == TCALL_STOP_CONTENT_FILTER)
+            reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
+    } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
+        reader->answer.pending = true;
+    } else if (reader->word[0]) {
+        reader->stopped = true;
+        reader->answer.pending = false;
+        tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
+    }
+}
+
+/* A type of an element or name of an event. */
+static void tcall_reader_type_word_(tcall_reader *reader, int field)
+{
+    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
+                                                TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE) {
+        reader->type = means;
+        reader->ignored =
+            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+        if (means == TCALL_MEANS_UNHANDLED)
+            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+        /* What a stream says of it later has its number only. */
+        if (means == TCALL_MEANS_OTHER && !reader->whole)
+            tcall_reader_open_(reader, 0);
+        return;
+    }
+    reader->event = means;
+    if (means == TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = true;
+    if (means == TCALL_MEANS_ELEMENT_ENDS)
+        reader->stopped = true;
+    if (means == TCALL_MEANS_ANSWER_BEGINS)
+        reader->begins = true;
+}
+
+static void tcall_reader_number_(tcall_reader *reader, int field)
+{
+    const long number = tcall_digits_(reader->word);
+    switch (field) {
+    case TCALL_FIELD_INDEX:
+        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
+        break;
+    case TCALL_FIELD_CHOICE_INDEX:
+        reader->choice_known = true;
+        reader->other = number != 0;
+        break;
+    case TCALL_FIELD_INPUT_TOKENS:
+        if (number >= 0)
+            reader->answer.input_tokens = number;
+        break;
+    default:
+        if (number >= 0)
+            reader->answer.output_tokens = number;
+    }
+}
+
+/* A short value is complete. */
+static void tcall_reader_word_(tcall_reader *reader, int field)
+{
+    switch (field) {
+    case TCALL_FIELD_TYPE:
+    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
+    case TCALL_FIELD_STOP:
+    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
+    case TCALL_FIELD_RETRY_DELAY:
+        reader->answer.wait_ms = tcall_delay_ms_(reader->word);
+        break;
+    case TCALL_FIELD_ERROR_TYPE:
+    case TCALL_FIELD_ERROR_CODE:
+        tcall_answer_error_word_(&reader->answer,
+                                 field == TCALL_FIELD_ERROR_CODE, reader->word);
+        break;
+    default: tcall_reader_number_(reader, field);
+    }
+}
+
+static bool tcall_field_is_word_(int field)
+{
+    return field >= TCALL_FIELD_INDEX;
+}
+
+/* Is a value of this part, which begins with c, of no use? One that is there
+ * already is none where a stream ends with the whole answer. */
+static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
+                                     char c)
+{
+    const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
+    const bool reasons = field == TCALL_FIELD_SIGNATURE ||
+                         tcall_field_kind_(field) == TCALL_ITEM_REASONING;
+    if (reader->whole && reader->repeats)
+        return true;
+    if (reasons && !tcall_reasoning_takes_(reader, field, c))
+        return true;
+    if (text && c != '"')
+        return true;
+    return field != TCALL_FIELD_TEXT && reader->open &&
+           tcall_reader_len_(reader, reader->element, reader->part);
+}
+
+/* A part of an element begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
+{
+    const uint8_t kind = tcall_field_kind_(field);
+    if (reader->whole && reader->repeats)
+        return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS) {
+        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        /* Arguments are text there; an object was never reported. */
+        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+    }
+    if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
+        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->syntax.odd = false;
+    }
+    if (tcall_reader_skips_part_(reader, field, c))
+        return false;
+    if (field == TCALL_FIELD_ALL_ARGUMENTS ||
+        (field == TCALL_FIELD_DELTA &&
+         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+        tcall_reader_echo_(reader);
+    /* Text and reasoning make an element even when they are empty. */
+    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+        reader->answer.error != TCALL_E_MEMORY)
+        tcall_reader_open_(reader, field);
+    return true;
+}
+
+/* Is a text at hand certainly the model's? A whole answer may hold several,
+ * whose numbers may stand behind them, and one in an event may stand before
+ * the piece that counts instead. */
+static bool tcall_reader_hears_(const tcall_reader *reader)
+{
+    if (reader->whole &&
+        (reader->sse || (reader->in_choice && !reader->choice_known)))
+        return false;
+    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+}
+
+/* The part of an element that the field is of, or -1. Text that certainly
+ * counts is none, but goes to the answer at once. */
+static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+{
+    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
+        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
+        return -1;
+    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                                  : TCALL_PART_TEXT_);
+}
+
+/* A value begins with c. Returns whether it is of use. */
+static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
+{
+    tcall_answer *answer = &reader->answer;
+    reader->told = true;
+    if (c == 'n') /* null is as good as nothing */
+        return false;
+    tcall_reader_tell_piece_(reader, field);
+    reader->word_len = 0;
+    reader->word[0] = 0;
+    reader->growing = false;
+    reader->part = tcall_reader_part_of_(reader, field);
+    if (reader->part >= 0)
+        return tcall_reader_begin_part_(reader, field, c);
+    switch (field) {
+    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
+    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_CHOICE:
+        reader->in_choice = true;
+        reader->cut_before = reader->cut;
+        reader->stop_before = (uint8_t)answer->stop;
+        break;
+    case TCALL_FIELD_IGNORE:
+        if (c == 't' || c == '{')
+            reader->ignored = true;
+        if (c == 't')
+            reader->type = TCALL_MEANS_REASONING;
+        break;
+    case TCALL_FIELD_UNREAD:
+        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        tcall_reader_open_(reader, field);
+        break;
+    case TCALL_FIELD_ERROR:
+        if (c == '{')
+            answer->error = TCALL_E_PROVIDER; /* fall through */
+    case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
+    default: break;
+    }
+    return true;
+}
+
+/* A piece of a word, or of a name. */
+static void tcall_reader_spell_(tcall_reader *reader, tcall_str piece)
+{
+    for (; piece.len && reader->word_len < sizeof reader->word - 1; piece.len--)
+        reader->word[reader->word_len++] = *piece.ptr++;
+    reader->word[reader->word_len] = 0;
+}
+
+/* A piece of a value. */
+static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
+{
+    tcall_answer *answer = &reader->answer;
+    if (tcall_field_is_word_(field)) {
+        tcall_reader_spell_(reader, bytes);
+    } else if (reader->part >= 0) {
+        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (field == TCALL_FIELD_TEXT) {
+        tcall_reader_text_(reader, bytes);
+    } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
+        if (field == TCALL_FIELD_ERROR)
+            answer->error = TCALL_E_PROVIDER;
+        if (reader->in_page)
+            answer->message[0] = 0;
+        reader->in_page = false;
+        tcall_append_cut_(answer->message, sizeof answer->message, bytes);
+    }
+}
+
+/* A value is complete. A part outside of an element is one by itself. */
+static void tcall_reader_complete_(tcall_reader *reader, int field)
+{
+    if (tcall_field_is_word_(field)) {
+        tcall_reader_word_(reader, field);
+        reader->word_len = 0;
+        return;
+    }
+    if (field == TCALL_FIELD_WHOLE_ANSWER)
+        reader->in_whole = false;
+    if (reader->echoes &&
+        reader->echo <
+            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        tcall_reader_echo_ends_(reader);
+    if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
+        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
+    if (field == TCALL_FIELD_CHOICE)
+        tcall_reader_settle_all_(reader);
+    else if (field == TCALL_FIELD_ELEMENT ||
+             (!reader->in_element &&
+              tcall_reader_part_of_(reader, field) >= 0)) {
+        tcall_reader_element_end_(reader);
+        /* Text that comes next is to stand after it. */
+        if (reader->whole && !reader->sse &&
+            reader->provider->quirks & TCALL_QUIRK_ORDERED)
+            tcall_reader_settle_elements_(reader);
+    }
+}
+
+/* Keeps the current element's JSON text up to here, as long as it may turn out
+ * to be reasoning. */
+static void tcall_reader_keep_(tcall_reader *reader, const char *end)
+{
+    tcall_str piece = tcall_slice_(reader->kept, (size_t)(end - reader->kept));
+    reader->kept = end;
+    if (!tcall_reasoning_may_come_(reader))
+        return;
+    if (!reader->keeping_raw)
+        reader->keeping_raw =
+            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+    if (reader->keeping_raw)
+        tcall_reasoning_raw_piece_(reader, piece);
+}
+
+/* ---- the user of the recogniser: members ---- */
+
+/* Finds the member of a name from one member on, before another. */
+static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
+                                        const tcall_wire *end, tcall_str name)
+{
+    for (; member != end && member->len; member++)
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0)
+            return member;
+    return NULL;
+}
+
+/* Finds what a name in the innermost object is. What mostly follows the last
+ * one is looked at first. */
+TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
+                                               tcall_str name)
+{
+    const tcall_wire *object = reader->level[reader->levels - 1];
+    reader->member = NULL;
+    reader->word_len = 0;
+    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+        return false;
+    reader->member = tcall_wire_of_(reader->next, NULL, name);
+    if (!reader->member)
+        reader->member = tcall_wire_of_(object->members, reader->next, name);
+    if (reader->member)
+        reader->next = reader->member + 1;
+    return reader->member != NULL;
+}
+
+/* A member's name. */
+static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
+                               bool last)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    if (last && !reader->word_len)
+        return tcall_answer_find_(reader, tcall_slice_(bytes, len));
+    tcall_reader_spell_(reader, tcall_slice_(bytes, len));
+    return !last || tcall_answer_find_(
+                        reader, tcall_slice_(reader->word, reader->word_len));
+}
+
+/* An object or array begins: what is in it is told, or its text. */
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
+                                     const tcall_wire *member, bool wanted)
+{
+    if (member->flags & TCALL_WIRE_TEXT)
+        return wanted ? TCALL_RAW_ : TCALL_SKIP_;
+    if (reader->levels == TCALL_WIRE_LEVELS_ ||
+        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        return TCALL_SKIP_;
+    if (member->flags & TCALL_WIRE_KEPT)
+        reader->kept = reader->syntax.from;
+    reader->level[reader->levels++] = member;
+    reader->next = member->members;
+    return TCALL_HEAR_;
+}
+
+/* A value begins: of a member, or an element of an array. */
+static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    bool wanted = true;
+    if (s->depth && !s->object) {
+        member = reader->level[reader->levels - 1];
+        if (!(member->flags & TCALL_WIRE_EACH))
+            return TCALL_SKIP_;
+        member = member->members;
+    }
+    reader->member = member;
+    if (member->field)
+        wanted = tcall_reader_begin_(reader, member->field, first);
+    if (first == '{' || first == '[')
+        return tcall_answer_open_(reader, member, wanted);
+    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* Half a character that was told by itself, or -1. */
+static long tcall_half_of_(const char *bytes, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)bytes;
+    if (len != 3 || at[0] != 0xED || at[1] < 0xA0)
+        return -1;
+    return 0xD000 | (at[1] & 0x3F) << 6 | (at[2] & 0x3F);
+}
+
+/* Puts the halves of a character together, which some servers send in two
+ * pieces of a text. One that stands alone becomes U+FFFD. Returns whether there
+ * is more to tell than this. */
+static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
+                               size_t len)
+{
+    const long half = tcall_half_of_(bytes, len);
+    const bool low = half >= 0xDC00;
+    uint32_t code = 0xFFFD;
+    char whole[4];
+    if (reader->half && reader->half_of == reader->member) {
+        if (low)
+            code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
+        reader->half = 0;
+        tcall_reader_data_(reader, reader->member->field,
+                           tcall_slice_(whole, tcall_utf8_(whole, code)));
+        if (low)
+            return false;
+    }
+    if (half < 0)
+        return true;
+    if (!low) {
+        reader->half = (uint16_t)half;
+        reader->half_of = reader->member;
+        return false;
+    }
+    tcall_reader_data_(reader, reader->member->field,
+                       tcall_slice_(whole, tcall_utf8_(whole, code)));
+    return false;
+}
+
+/* A piece of the value at hand. */
+static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_str piece = tcall_slice_(bytes, len);
+    if ((s->odd || reader->half) && !s->raw &&
+        !tcall_answer_half_(reader, bytes, len))
+        return;
+    if (!tcall_reader_grow_(reader, piece))
+        tcall_reader_data_(reader, reader->member->field, piece);
+}
+
+/* A value ends that was asked for. */
+static void tcall_answer_end_(tcall_syntax_ *s)
+{
+    tcall_reader *reader = (tcall_reader *)(void *)s;
+    const tcall_wire *member = reader->member;
+    if (reader->levels > s->depth) {
+        member = reader->level[--reader->levels];
+        reader->next = member + 1;
+        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+            tcall_reader_keep_(reader, s->from);
+            reader->kept = NULL;
+        }
+    } else if (reader->half && reader->half_of == member && !reader->sse) {
+        tcall_answer_half_(reader, NULL, 0);
+    }
+    if (member->field)
+        tcall_reader_complete_(reader, member->field);
+}
+
+static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
+    tcall_answer_name_, tcall_answer_begin_, tcall_answer_data_,
+    tcall_answer_end_};
+
+/* ---- framing ----
+ *
+ * An answer is a document, an array of documents, documents in lines (NDJSON),
+ * or server-sent events (SSE) whose data are documents.
+ */
+
+enum {
+    TCALL_FRAME_START_,   /* which framing it is, is not known yet */
+    TCALL_FRAME_LINE_,    /* SSE: at the name of a line's field */
+    TCALL_FRAME_IGNORED_, /* SSE: in a line that does not matter */
+    TCALL_FRAME_BETWEEN_, /* between two documents */
+    TCALL_FRAME_DOCUMENT_,
+    TCALL_FRAME_OVER_ /* behind [DONE] */
+};
+
+/* Bytes in a member of comments, blank lines and documents that say nothing: a
+ * comment each second for an hour is less. */
+enum { TCALL_MAX_SILENCE_ = 65536 };
+
+/* Of what is no answer so much is shown, with its NUL: ASCII, the rest as
+ * spaces. */
+enum { TCALL_PAGE_ = 80 };
+
+static void tcall_reader_fail_(tcall_reader *reader, int error)
+{
+    reader->broken = true;
+    if (!reader->answer.error)
+        reader->answer.error = error;
+}
+
+void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
+                       tcall_chat *chat,
+                       void (*text)(void *user, tcall_str piece), void *user)
+{
+    memset(reader, 0, sizeof *reader);
+    reader->provider = provider;
+    reader->chat = chat;
+    reader->text = text;
+    reader->user = user;
+    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->answer.input_tokens = reader->answer.output_tokens = -1;
+    reader->answer.wait_ms = -1;
+    reader->in_page = true;
+}
+
+static void tcall_reader_begin_document_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_DOCUMENT_;
+    reader->several = reader->several || reader->any_document;
+    reader->in_document = reader->any_document = true;
+    reader->event = TCALL_MEANS_UNKNOWN;
+    reader->whole = reader->piece = reader->in_whole = reader->told = false;
+    reader->repeats =
+        reader->unmerged > reader->start || reader->answer.text_cut;
+    reader->member = reader->provider->answer;
+    reader->levels = reader->word_len = 0;
+    reader->echoes = false;
+    reader->kept = NULL;
+    tcall_syntax_begin_(&reader->syntax, &tcall_answer_user_);
+    reader->syntax.halves = true;
+    reader->syntax.lines = reader->sse;
+    tcall_syntax_feed_(&reader->syntax, "{", 1);
+}
+
+static void tcall_reader_end_document_(tcall_reader *reader)
+{
+    if (reader->event == TCALL_MEANS_RESTART)
+        tcall_reader_clear_(reader);
+    tcall_reader_settle_all_(reader);
+    reader->index = 0;
+    reader->known = reader->known || reader->told;
+    if (reader->whole && !reader->begins)
+        reader->complete = true;
+    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
+        reader->complete = false; /* it goes on */
+    reader->in_document = false;
+    reader->state = TCALL_FRAME_BETWEEN_;
+}
+
+static void tcall_reader_begin_line_(tcall_reader *reader)
+{
+    reader->state = TCALL_FRAME_LINE_;
+    reader->match = 0;
+}
+
+/* Takes bytes of a document, up to its end or, with SSE, to that of the line.
+ * Returns where it stopped. */
+static const char *tcall_reader_document_(tcall_reader *reader,
+                                          const char *bytes, const char *end)
+{
+    tcall_syntax_ *s = &reader->syntax;
+    if (reader->kept)
+        reader->kept = bytes;
+    bytes += tcall_syntax_feed_(s, bytes, (size_t)(end - bytes));
+    if (reader->kept)
+        tcall_reader_keep_(reader, bytes);
+    if (!s->halt)
+        return bytes;
+    if (s->error) {
+        tcall_reader_fail_(reader, s->error);
+    } else if (s->state == TCALL_AT_DONE_) {
+        tcall_reader_end_document_(reader);
+        if (reader->told)
+            reader->silent = (uint32_t)(end - bytes);
+    } else {
+        tcall_reader_begin_line_(reader);
+        reader->after_cr = bytes[-1] == '\r';
+    }
+    return bytes;
+}
+
+/* Is the beginning of what may be no answer still to be kept? */
+static bool tcall_reader_shows_(const tcall_reader *reader)
+{
+    return reader->in_page && !reader->answer.message[TCALL_PAGE_ - 2];
+}
+
+/* Keeps the beginning of what may be no answer, until it says something of an
+ * error. */
+static void tcall_reader_page_(tcall_reader *reader, const char *bytes,
+                               size_t len)
+{
+    char *page = reader->answer.message;
+    size_t at = strlen(page), i;
+    for (i = 0; i < len && at < TCALL_PAGE_ - 1; i++)
+        page[at++] =
+            (char)(bytes[i] >= ' ' && bytes[i] < 0x7F ? bytes[i] : ' ');
+    page[at] = 0;
+}
+
+/* The name of an SSE field: those of "data:" count, and of "error:", which
+ * llama.cpp used to write. A document may go on in the next line. */
+static void tcall_reader_line_byte_(tcall_reader *reader, char c)
+{
+    static const char names[] = "data:error:";
+    if (reader->match == 0 && c == 'e')
+        reader->match = 5;
+    if (c != names[reader->match++])
+        reader->state = TCALL_FRAME_IGNORED_;
+    else if (c == ':')
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+}
+
+/* Between documents there are white space, the brackets and commas of an array
+ * of documents, and the [DONE] of OpenAI, which is no JSON. */
+static void tcall_reader_byte_between_(tcall_reader *reader, char c)
+{
+    if (c == '{') {
+        tcall_reader_begin_document_(reader);
+    } else if (c == 'D' && reader->sse) {
+        reader->complete = true;
+        reader->state = TCALL_FRAME_OVER_;
+    } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
+        reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
+    } else if (!tcall_is_space_(c) && !strchr("[,]", c)) {
+        tcall_reader_fail_(reader, TCALL_E_PROTOCOL);
+    }
+}
+
+/* A line of SSE ends. A blank one ends its event, which no document outlives.
+ */
+static void tcall_reader_line_end_(tcall_reader *reader)
+{
+    if (reader->state == TCALL_FRAME_LINE_ && reader->in_document &&
+        reader->match == 0)
+        tcall_reader_fail_(reader, TCALL_E_TRUNCATED);
+    tcall_reader_begin_line_(reader);
+}
+
+/* Takes a byte outside of documents. */
+static void tcall_reader_byte_(tcall_reader *reader, char c)
+{
+    bool after_cr = reader->after_cr;
+    if (reader->state == TCALL_FRAME_OVER_)
+        return;
+    reader->after_cr = reader->sse && c == '\r';
+    if (c == '\n' && after_cr)
+        return;
+    if (reader->state == TCALL_FRAME_START_) {
+        if (tcall_is_space_(c) || c & 0x80) /* a byte order mark */
+            return;
+        reader->sse = c != '{' && c != '[';
+        reader->several = c == '[';
+        reader->state = reader->sse ? TCALL_FRAME_LINE_ : TCALL_FRAME_BETWEEN_;
+    }
+    if (reader->sse && (c == '\n' || c == '\r'))
+        tcall_reader_line_end_(reader);
+    else if (reader->state == TCALL_FRAME_LINE_)
+        tcall_reader_line_byte_(reader, c);
+    else if (reader->state == TCALL_FRAME_BETWEEN_)
+        tcall_reader_byte_between_(reader, c);
+}
+
+/* Before the first document the message has the beginning of what came. */
+static void tcall_reader_fail_silence_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    tcall_reader_fail_(reader, TCALL_E_LIMIT);
+    if (!reader->any_document)
+        return;
+    answer->message[0] = 0;
+    reader->in_page = false;
+    tcall_append_cut_(answer->message, sizeof answer->message,
+                      tcall_str_of("comments or empty events without end"));
+}
+
+/* Passes over what most lines begin with, and over those that do not matter. */
+static const char *tcall_reader_line_(tcall_reader *reader, const char *bytes,
+                                      const char *end)
+{
+    if (reader->state == TCALL_FRAME_IGNORED_) {
+        while (bytes < end && *bytes != '\n' && *bytes != '\r')
+            bytes++;
+    } else if (reader->state == TCALL_FRAME_LINE_ && !reader->after_cr &&
+               !reader->match && end - bytes > 5 &&
+               memcmp(bytes, "data: ", 6) == 0) {
+        reader->state =
+            reader->in_document ? TCALL_FRAME_DOCUMENT_ : TCALL_FRAME_BETWEEN_;
+        bytes += 6;
+    }
+    return bytes;
+}
+
+/* Takes bytes of any kind. */
+TCALL_NOINLINE_ static int tcall_reader_eat_(tcall_reader *reader,
+                                             const char *bytes, const char *end)
+{
+    if (tcall_reader_shows_(reader))
+        tcall_reader_page_(reader, bytes, (size_t)(end - bytes));
+    reader->silent += (uint32_t)(end - bytes);
+    while (bytes < end && !reader->broken) {
+        const char *from = bytes;
+        if (reader->state == TCALL_FRAME_DOCUMENT_)
+            bytes = tcall_reader_document_(reader, bytes, end);
+        else
+            bytes = tcall_reader_line_(reader, bytes, end);
+        if (bytes == from)
+            tcall_reader_byte_(reader, *bytes++);
+    }
+    if (reader->silent > TCALL_MAX_SILENCE_ && !reader->in_document &&
+        !reader->broken)
+        tcall_reader_fail_silence_(reader);
+    return reader->broken ? reader->answer.error : TCALL_OK;
+}
+
+int tcall_reader_feed(tcall_reader *reader, const char *bytes, size_t len)
+{
+    /* The short way of bytes that come one by one. */
+    if (len == 1 && reader->state == TCALL_FRAME_DOCUMENT_ && !reader->kept &&
+        !reader->broken && !tcall_reader_shows_(reader) &&
+        tcall_syntax_plain_byte_(&reader->syntax, bytes)) {
+        reader->silent++;
+        return TCALL_OK;
+    }
+    return tcall_reader_eat_(reader, bytes, bytes + len);
+}
+
+/* ---- the end ---- */
+
+/* Adds what the current element cannot do without. */
+static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
+{
+    if (!tcall_reader_need_(reader, bytes.len))
+        return false;
+    tcall_reader_append_(reader, reader->element, part, bytes);
+    return true;
+}
+
+/* Notes whether arguments are an object. Those that came as one were checked
+ * with the answer; others are text that nobody has looked into. */
+static void tcall_reader_note_object_(tcall_item_head_ *head)
+{
+    tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_);
+    if (!text.len)
+        head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    else if (!(head->flags & TCALL_FLAG_OBJECT_) && tcall_is_object_text_(text))
+        head->flags |= TCALL_FLAG_OBJECT_;
+}
+
+/* Completes a call. Returns false if there is nothing of it. */
+static bool tcall_reader_finish_call_(tcall_reader *reader)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    char id[TCALL_MADE_ID_];
+    if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
+        !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
+        reader->answer.unread = true;
+        return false;
+    }
+    if (!tcall_reader_add_(
+            reader, TCALL_PART_ID_,
+            tcall_chat_new_id_(reader->chat, reader->element, id)))
+        return false;
+    head = tcall_reader_head_(reader, reader->element);
+    if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
+                     tcall_str_of("null"))) {
+        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
+                             tcall_str_of("{}"));
+    }
+    tcall_reader_note_object_(head);
+    if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
+        head->flags |= TCALL_FLAG_UNSIGNED_;
+    reader->unmerged = reader->element;
+    reader->answer.calls++;
+    return true;
+}
+
+/* Completes the item at reader->element. Returns false if it is removed. */
+static bool tcall_reader_finish_item_(tcall_reader *reader)
+{
+    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    if (head->kind == TCALL_ITEM_CALL)
+        return tcall_reader_finish_call_(reader);
+    if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
+                                  : head->kind != TCALL_ITEM_TEXT)
+        return false;
+    if (head->kind == TCALL_ITEM_TEXT &&
+        !tcall_head_len_(head, TCALL_PART_SIGNATURE_) &&
+        !(head->flags & TCALL_FLAG_DROPPED_))
+        return true;
+    return tcall_reader_add_(reader, TCALL_PART_NAME_,
+                             tcall_str_of(reader->provider->name));
+}
+
+/* Completes all items of a whole answer; reader->unmerged is the last call
+ * then. */
+TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
+{
+    reader->element = reader->start;
+    while (reader->element < reader->chat->block->low) {
+        const bool stays = tcall_reader_finish_item_(reader);
+        if (reader->answer.error)
+            return;
+        if (stays)
+            reader->element = tcall_reader_next_(reader, reader->element);
+        else
+            tcall_reader_remove_(reader, reader->element);
+    }
+    if (reader->cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+        if (last->error != TCALL_E_MEMORY)
+            last->error = (int8_t)TCALL_E_CUT;
+    }
+    if (reader->answer.text_cut && reader->has_text) {
+        tcall_str text = tcall_head_part_(
+            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
+                             tcall_utf8_whole_(text));
+    }
+}
+
+/* Why an answer is none that ends as its format says. */
+static int tcall_reader_lacks_(const tcall_reader *reader)
+{
+    const bool alone = !reader->sse && !reader->several &&
+                       reader->event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->complete)
+        return TCALL_E_PROVIDER;
+    if (!reader->any_document && reader->sse)
+        return TCALL_E_PROTOCOL;
+    /* A stream may have been cut between two documents, one by itself not. */
+    if (reader->any_document && !reader->in_document &&
+        (alone || !reader->known))
+        return TCALL_E_NO_ANSWER;
+    return TCALL_E_TRUNCATED;
+}
+
+/* Is the answer over, and was it an answer? */
+static void tcall_reader_check_end_(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    if (reader->finished && !reader->begins)
+        reader->complete = true;
+    if (!answer->error && (!reader->complete || reader->in_document))
+        answer->error = tcall_reader_lacks_(reader);
+    if (reader->in_page && reader->any_document &&
+        answer->error != TCALL_E_NO_ANSWER)
+        answer->message[0] = 0;
+}
+
+/* Says how large the block should have been. */
+static void tcall_reader_note_need_(tcall_reader *reader)
+{
+    tcall_block *block = reader->chat->block;
+    size_t dropped = reader->answer.reasoning_dropped;
+    size_t need =
+        block->low + block->high + reader->missing + dropped + TCALL_RESERVE_;
+    /* There was more at a time than is left in the end. */
+    if (need <= block->size)
+        need = block->size + reader->missing + dropped;
+    if (dropped)
+        need += TCALL_RESERVE_;
+    if (reader->missing + dropped)
+        tcall_block_note_(block, need);
+}
+
+int tcall_reader_end(tcall_reader *reader)
+{
+    tcall_answer *answer = &reader->answer;
+    bool cut;
+    answer->message[tcall_utf8_whole_(tcall_str_of(answer->message))] = 0;
+    tcall_reader_check_end_(reader);
+    if (!answer->error)
+        tcall_reader_finish_(reader);
+    if (!answer->error && !answer->calls && !reader->has_text) {
+        tcall_answer_check_empty_(answer);
+        if (reader->missing && !answer->error) /* it was not empty */
+            answer->error = TCALL_E_MEMORY;
+    }
+    if (!answer->error)
+        answer->message[0] = 0;
+    if (tcall_reasoning_is_free_(reader))
+        answer->reasoning_dropped = 0;
+    tcall_reader_note_need_(reader);
+    cut = reader->cut || answer->text_cut;
+    if (!answer->error && reader->text_calls && !answer->calls &&
+        reader->has_text)
+        reader->text_calls->read(reader->text_calls, reader, cut);
+    if (answer->error)
+        reader->chat->block->low = reader->start;
+    return answer->error;
+}

@@ -1,0 +1,308 @@
+#pragma once
+#include "schemas.h"
+#include "json.c"
+#include "rows.c"
+#include "compile.c"
+#include "say.c"
+#include "block.c"
+#include "tools.c"
+
+/* ==========================================================================
+ * >>schemas
+ */
+
+/* ---- at the start ---- */
+
+/* A schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
+
+/* Compiles into the free part of the block; the nodes, at its beginning, are
+ * not held yet. */
+static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,
+                                   const char *text,
+                                   const tcall_author_ *author)
+{
+    tcall_block *block = &tc->block;
+    int r = tcall_schema_compile_for_(out, tcall_str_of(text),
+                                      tcall_block_gap_(block),
+                                      tcall_block_free_(block), author);
+    if (r == TCALL_E_MEMORY || r >= 0)
+        if (!tcall_block_room_(block, r < 0 ? out->need : (size_t)r))
+            r = TCALL_E_MEMORY;
+    return r;
+}
+
+/* Reports a fault of a schema, in its own words. */
+static void tcall_schema_tell_(void *user, const tcall_schema *fault)
+{
+    const tcall_judged_ *judged = (const tcall_judged_ *)user;
+    tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (out) {
+        tcall_write_text(out, judged->which);
+        tcall_write_text(out, ": ");
+        tcall_write_schema_error(out, fault);
+        tcall_write_text(out, "\n");
+    }
+}
+
+/* How deep $ref and allOf are followed. */
+enum { TCALL_ROOT_DEPTH_ = 4 };
+
+/* Returns whether a list of values in JSON text has an object. */
+static bool tcall_lists_object_(const char *list)
+{
+    const char *at = tcall_text_next_(list + 1);
+    while (*at != ']' && *at != '{')
+        at = tcall_text_next_(tcall_text_skip_(at));
+    return *at == '{';
+}
+
+/* Returns whether an object may be right for a node: only what says so whatever
+ * is in the object counts. */
+static bool tcall_takes_objects_(const tcall_node *node, int depth)
+{
+    bool takes = node->types & TCALL_SHAPE_OBJECT;
+    const tcall_row *row = depth ? node->rows : NULL;
+    uint16_t i;
+    for (; takes && row; row = tcall_row_next_(row))
+        switch (row->on) {
+        case TCALL_ON_REF_:
+        case TCALL_ON_ALLOF_:
+            for (i = 0; takes && i < row->count; i++)
+                takes =
+                    tcall_takes_objects_(&row->of.members[i].node, depth - 1);
+            break;
+        case TCALL_ON_NOT_: /* of all objects, not of some */
+            takes = row->of.members->node.rows ||
+                    !tcall_takes_objects_(&row->of.members->node, 0);
+            break;
+        case TCALL_ON_CONST_: takes = *row->of.text == '{'; break;
+        case TCALL_ON_ENUM_: takes = tcall_lists_object_(row->of.text); break;
+        default: break;
+        }
+    return takes;
+}
+
+/* Parameters must take an object. */
+static int tcall_schema_takes_(const tcall_judged_ *judged,
+                               tcall_schema *schema, tcall_author_ *author)
+{
+    if (schema->text != judged->tool->parameters.text ||
+        tcall_takes_objects_(schema->root, TCALL_ROOT_DEPTH_))
+        return TCALL_OK;
+    tcall_schema_fault_(
+        schema, author,
+        (size_t)(tcall_text_space_(schema->text) - schema->text),
+        "parameters must take an object:", "arguments are one");
+    return TCALL_E_SCHEMA;
+}
+
+/* A schema of a row must compile. A validator of the user's decides itself what
+ * it can check. */
+static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                             tcall_schema_text source)
+{
+    tcall *tc = judged->tc;
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    int r;
+    author.user = (void *)(uintptr_t)judged;
+    if (tc->desc.validator) {
+        r = tcall_json_check(tcall_str_of(source.text));
+        if (r < 0)
+            tcall_schema_fault_(schema, &author, 0, "is not JSON", NULL);
+        return r < 0 ? TCALL_E_SCHEMA : TCALL_OK;
+    }
+    r = tcall_tool_compile_for_(tc, schema, source.text, &author);
+    return r < 0 ? r : tcall_schema_takes_(judged, schema, &author);
+}
+
+static int tcall_schema_compile_source_(tcall_schema *out,
+                                        tcall_schema_text source, void *mem,
+                                        size_t size)
+{
+    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+}
+
+/* Nodes that were made before stay where they are. */
+static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
+                             void *mem, size_t size)
+{
+    (void)mem;
+    (void)size;
+    *out = *source.made;
+    return TCALL_OK;
+}
+
+static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
+                            tcall_schema_text source)
+{
+    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    author.user = (void *)(uintptr_t)judged;
+    *schema = *source.made;
+    return tcall_schema_takes_(judged, schema, &author);
+}
+
+/* ---- an example of what a schema allows ---- */
+
+/* Returns a value that a schema names, in the order of how likely it does what
+ * the user wants; NULL where it names none. */
+TCALL_NOINLINE_ static const char *tcall_example_named_(const char *schema)
+{
+    static const struct {
+        const char *keyword;
+        bool first; /* the first of a list */
+    } values[] = {{"enum", true},
+                  {"examples", true},
+                  {"const", false},
+                  {"default", false}};
+    const char *value = NULL;
+    size_t i;
+    for (i = 0; i < sizeof values / sizeof *values && !value; i++) {
+        value = tcall_text_get_(schema, values[i].keyword);
+        if (values[i].first)
+            value = tcall_text_first_(value);
+    }
+    return value;
+}
+
+/* Returns the whole part of a number in a schema; where there is none, what
+ * stands for it. */
+static tcall_int tcall_example_whole_(const char *schema, const char *keyword,
+                                      tcall_int none)
+{
+    const char *at = tcall_text_get_(schema, keyword);
+    bool minus = at && *at == '-';
+    tcall_int value = 0;
+    if (!at)
+        return none;
+    for (at += minus; tcall_is_digit_(*at) && value < 10000000; at++)
+        value = value * 10 + *at - '0';
+    return minus ? -value : value;
+}
+
+/* Writes a number near the bounds of a schema, 1 without any. */
+TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
+                                                        const char *schema)
+{
+    const char *least = tcall_text_get_(schema, "minimum");
+    const char *most = tcall_text_get_(schema, "maximum");
+    tcall_int above = tcall_example_whole_(schema, "exclusiveMinimum", 0);
+    tcall_int value = tcall_example_whole_(schema, "minimum", above + 1);
+    tcall_int below =
+        tcall_example_whole_(schema, "exclusiveMaximum", 1000000000);
+    tcall_int high = tcall_example_whole_(schema, "maximum", below - 1);
+    tcall_int step = tcall_example_whole_(schema, "multipleOf", 1);
+    step = step > 0 ? step : 1;
+    value += (step - value % step) % step; /* up to a multiple */
+    if (least && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(least));
+    else if (value <= high)
+        tcall_write_int(out, value);
+    else if (tcall_text_get_(schema, "exclusiveMinimum")) /* 0.5, not 1 */
+        tcall_write_decimal_(out, value * 10 - 5, 1);
+    else if (most && step == 1)
+        tcall_write_verbatim(out, tcall_text_verbatim_(most));
+    else
+        tcall_write_int(out, value - (value - high + step - 1) / step * step);
+}
+
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth);
+
+/* Returns the next key of an object, NULL where it ends. */
+static const char *tcall_example_key_(const char *at)
+{
+    at = tcall_text_next_(at);
+    return tcall_text_closes_(at) ? NULL : at;
+}
+
+/* Writes an object with what its schema requires. */
+static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
+                                       int depth)
+{
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
+    properties = properties && *properties == '{'
+                     ? tcall_example_key_(properties + 1)
+                     : NULL;
+    tcall_write_open(out, '{');
+    for (; name && *name == '"' && !out->error;
+         name = tcall_text_next_(tcall_text_skip_(name))) {
+        const char *property = properties;
+        while (property && !tcall_text_equal_(property, name))
+            property = tcall_example_key_(
+                tcall_text_skip_(tcall_text_value_(property)));
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+        tcall_write_char_(out, ':');
+        tcall_write_schema_value_(
+            out, property ? tcall_text_value_(property) : NULL, depth);
+    }
+    tcall_write_close(out, '}');
+}
+
+/* Writes an array of as many elements as its schema wants. */
+static void tcall_write_schema_array_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    tcall_int count = tcall_example_whole_(schema, "minItems", 0);
+    tcall_write_open(out, '[');
+    for (; count > 0 && !out->error; count--)
+        tcall_write_schema_value_(out, tcall_text_get_(schema, "items"), depth);
+    tcall_write_close(out, ']');
+}
+
+/* Writes a value that a schema may allow: which it does is looked at later. */
+static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
+                                      int depth)
+{
+    const char *named = tcall_example_named_(schema);
+    const char *type = tcall_text_get_(schema, "type");
+    const char *any = tcall_text_get_(schema, "anyOf");
+    any = tcall_text_first_(any ? any : tcall_text_get_(schema, "oneOf"));
+    if (type && *type == '[')
+        type = tcall_text_first_(type);
+    if (named)
+        tcall_write_verbatim(out, tcall_text_verbatim_(named));
+    else if (type && tcall_text_is_(type, "null"))
+        tcall_write_null(out);
+    else if (!type && any && depth)
+        tcall_write_schema_value_(out, any, depth - 1);
+    else if (!type || tcall_text_is_(type, "string"))
+        tcall_write_example_text_(out,
+                                  tcall_example_whole_(schema, "minLength", 0),
+                                  tcall_example_whole_(schema, "maxLength", 5));
+    else if (tcall_text_is_(type, "boolean"))
+        tcall_write_bool(out, true);
+    else if (tcall_text_is_(type, "object") && depth)
+        tcall_write_schema_object_(out, schema, depth - 1);
+    else if (tcall_text_is_(type, "array") && depth)
+        tcall_write_schema_array_(out, schema, depth - 1);
+    else
+        tcall_write_example_number_(out, schema);
+}
+
+/* ---- the reader ---- */
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_schema_reader = {
+    tcall_schema_add_, tcall_schema_compile_source_, &tcall_schema_rows,
+    tcall_say_node_, tcall_write_schema_value_};
+
+TCALL_DATA_ const struct tcall_schema_reader_ tcall_nodes_reader = {
+    tcall_nodes_add_, tcall_nodes_take_, &tcall_schema_rows, tcall_say_node_,
+    tcall_write_schema_value_};
+
+tcall_schema_text tcall_schema_text_of(const char *text)
+{
+    tcall_schema_text source = {text, text ? &tcall_schema_reader : NULL, NULL};
+    return source;
+}
+
+/* Returns what says a misfit of a schema; NULL: it is a shape's. */
+TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
+{
+    return source.reader ? source.reader->say : NULL;
+}
