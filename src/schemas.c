@@ -41,6 +41,8 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
     const tcall_judged_ *judged = (const tcall_judged_ *)user;
     tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
     if (out) {
         tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
