@@ -27,7 +27,7 @@
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
  *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
- *         .lenient = &tcall_lenient});
+ *         .lenient = &tcall_lenient, .report = &tcall_report});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -55,7 +55,6 @@
  *                    writer's integers have 32 then
  *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
@@ -2428,22 +2427,39 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
+/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+struct tcall_reporter_ {
+    void (*tell)(tcall *tc, const char *name, unsigned problem);
+    void (*notes)(tcall *tc, const tcall_tool *tool);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Says what is wrong with the tables of a program: for tcall_desc.report. */
+TCALL_API const struct tcall_reporter_ tcall_report;
+#endif
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count; /* at most 65,535 */
-    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
-    size_t row_count;  /* of these, those of tools included */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
+    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
+     * table is refused with a code, for a program that has started once. */
+    const struct tcall_reporter_ *report;
+    tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
+                           * here for each fault, and for what may have been
+                           * forgotten ("NAME: note: ..."); NULL: no lines */
+    tcall_tool *rows;     /* room for tools that come at run time: tcall_add */
+    size_t row_count;     /* of these, those of tools included */
     /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
-     * strict JSON of the types that are asked for, or refused. */
-    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2467,9 +2483,6 @@ typedef struct tcall_desc {
     tcall_session *session; /* of calls that have none of their own */
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
-    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table, and for what may have been
-                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2484,7 +2497,9 @@ typedef struct tcall_order_ {
 struct tcall {
     tcall_desc desc;
     tcall_block block;
-    uint16_t repairs; /* how many were tried */
+    const char *problem; /* what is wrong with a table, the first thing, where
+                          * desc.report is named; else NULL. Static text */
+    uint16_t repairs;    /* how many were tried */
     /* private */
     bool ready;
     int error;                /* of tcall_init */
@@ -2505,7 +2520,7 @@ struct tcall {
 };
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
- * a definition is wrong: desc->report then has all faults of all tables, each
+ * a definition is wrong: desc->faults then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
  * block yet. Defaults and roots of schemas are checked where the block has room
@@ -2546,7 +2561,7 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *     }
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
- * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
  * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
  * built anew afterwards. Tools may call this, and tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
@@ -3376,9 +3391,9 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. A table of an object's ends
- * with TCALL_WIRE_END; in the order in which they mostly come they are found
- * first. */
+/* A member of an object that matters in an answer. The last of an object's
+ * table says so; in the order in which they mostly come they are found first.
+ */
 typedef struct tcall_wire {
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
@@ -3393,6 +3408,7 @@ enum {
     TCALL_WIRE_EACH = 1, /* members is of an array */
     TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
                             white space */
+    TCALL_WIRE_LAST = 8, /* of its table */
     TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
 };
 
@@ -3400,8 +3416,6 @@ enum {
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
     {members, name, sizeof name - 1, field, flags}
-/* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -15374,48 +15388,58 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     return review;
 }
 
-/* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+/* X(NAME, sentence): what can be wrong with a table, and what to do. */
+#define TCALL_PROBLEMS_(X)                                                     \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
+    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
+    TCALL_PROBLEMS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_PROBLEM_COUNT_
+};
+
+/* Refuses the table where a condition holds that must not, and has that told by
+ * whoever is named. */
+TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
+                                 unsigned problem)
 {
-    tcall_writer *out = tc->desc.report;
-    if (out) {
-        tcall_write_text(out, name ? name : "(no name)");
-        tcall_write_text(out, ": ");
-    }
-    return out;
-}
-
-/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
- * what to tell the developer where it does. */
-#ifndef TOOLCALL_NO_REPORT
-
-#define TCALL_REFUSE_ tcall_refuse_
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong,
-                          const char *sentence)
-{
-    tcall_writer *out;
+    const struct tcall_reporter_ *report = review->tc->desc.report;
     if (!wrong)
         return;
     review->error = TCALL_E_TOOL;
-    out = tcall_report_(review->tc, review->name);
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
-    }
+    if (report)
+        report->tell(review->tc, review->name, problem);
 }
-
-#else
-
-#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong)
-{
-    if (wrong)
-        review->error = TCALL_E_TOOL;
-}
-
-#endif
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -15472,23 +15496,18 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
-                  "parameters is missing: give a JSON Schema, or a shape, "
-                  "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
-                  "parameters and shape say the same twice: leave out "
-                  "parameters, which is written from the shape");
-    TCALL_REFUSE_(review,
+    tcall_refuse_(review, !checked && !tool->allow_no_schema,
+                  TCALL_PROBLEM_NO_SCHEMA_);
+    tcall_refuse_(review, tool->parameters.text && tool->shape,
+                  TCALL_PROBLEM_BOTH_);
+    tcall_refuse_(review,
                   tcall_is_unread_(tool->parameters) ||
                       tcall_is_unread_(tool->output) ||
                       tcall_is_unread_(tool->provider_schema),
-                  "a schema has text, but no reader: write TCALL_JSON({...}), "
-                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
-    TCALL_REFUSE_(review, tool->strict && !checked,
-                  "strict needs parameters, or a shape, to hold the model "
-                  "to");
-    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  "no_schema_mode is none of tcall_no_schema");
+                  TCALL_PROBLEM_READER_);
+    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
+    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  TCALL_PROBLEM_MODE_);
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
@@ -15496,27 +15515,24 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                                                    const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  "the name must begin with a letter or _ and have 1 to 64 "
-                  "of A-Z a-z 0-9 _ -");
-    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  "the name is taken by Windows or JavaScript: choose another");
-    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                  "another tool has this name");
-    TCALL_REFUSE_(&review, !tool->run,
-                  "run is missing: name the function that does the work");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_TOOL_NAME_);
+    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  TCALL_PROBLEM_TAKEN_);
+    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
+    tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
                       TCALL_EVERYTHING,
-                  "permissions has a bit that is none of TCALL_READ ... "
-                  "TCALL_ACTUATE");
-    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  "safe is none of tcall_safety");
-    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  "hooks need tcall_desc.stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_PERMISSIONS_);
+    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  TCALL_PROBLEM_SAFE_);
+    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15534,43 +15550,64 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
-    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
-                  "tool_count needs tools: the table");
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
+                  TCALL_PROBLEM_TOOLS_);
+    tcall_refuse_(&review,
                   desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  "there are more than 65535 tools");
-    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
-                  "rows and row_count belong together: give both");
-    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  "rows has less room than tools needs");
-    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
-                  "services and service_count belong together: give both");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_MANY_);
+    tcall_refuse_(&review, !desc->rows != !desc->row_count,
+                  TCALL_PROBLEM_ROWS_);
+    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  TCALL_PROBLEM_ROOM_);
+    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, !desc->services != !desc->service_count,
+                  TCALL_PROBLEM_SERVICES_);
+    tcall_refuse_(&review,
                   tcall_has_nameless_(desc->services, desc->service_count),
-                  "services has one without a name: nobody could find it");
-    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
-                  "validator needs check: the function that checks arguments");
-#ifdef TOOLCALL_NO_REPORT
-    TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
-                  "hooks need stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_NAMELESS_);
+    tcall_refuse_(&review, desc->validator && !desc->validator->check,
+                  TCALL_PROBLEM_CHECK_);
+    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
+                  TCALL_PROBLEM_STAGES_);
 #ifdef TOOLCALL_NO_EVENTS
-    TCALL_REFUSE_(&review, desc->on_event != NULL,
-                  "on_event was left out by TOOLCALL_NO_EVENTS");
+    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
 #endif
 #ifdef TOOLCALL_NO_REPAIR
-    TCALL_REFUSE_(&review, desc->repair != NULL,
-                  "repair was left out by TOOLCALL_NO_REPAIR");
+    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
 #endif
     return review.error;
 }
 
-/* ---- what may have been forgotten ---- */
+/* ---- the report ---- */
 
-#ifndef TOOLCALL_NO_REPORT
+/* Begins a line of the report; returns where to write on, or NULL. */
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
+    }
+    return out;
+}
+
+/* Notes the first sentence, and writes each as a line. */
+static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, sentence) sentence "\0"
+        TCALL_PROBLEMS_(TCALL_X_);
+#undef TCALL_X_
+    const char *sentence = tcall_nth_(sentences, problem);
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!tc->problem)
+        tc->problem = sentence;
+    if (out) {
+        tcall_write_text(out, sentence);
+        tcall_write_text(out, "\n");
+    }
+}
 
 /* Is there a hook that may give approval? */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
@@ -15583,11 +15620,11 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->report;
+    tcall_writer *out = desc->faults;
     if (out && withheld) {
         tcall_report_(tc, tool->name);
         tcall_write_text(out,
@@ -15604,15 +15641,8 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
-#else
-
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-}
-
-#endif
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
+                                                         tcall_report_notes_};
 
 /* ==========================================================================
  * >>schemas
@@ -15648,6 +15678,8 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
     const tcall_judged_ *judged = (const tcall_judged_ *)user;
     tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
     if (out) {
         tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
@@ -16047,8 +16079,8 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        tcall_row_notes_(tc, tool);
+    if (r == TCALL_OK && tc->desc.report)
+        tc->desc.report->notes(tc, tool);
     return r;
 }
 
@@ -16102,7 +16134,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
-    copy.report = NULL;
+    copy.faults = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
     lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
@@ -16633,14 +16665,18 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
- */
-static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 {
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && word[i] == 'y' ? 'i' : word[i];
+    return value < most ? (unsigned)value : most;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
     return hash;
@@ -16652,14 +16688,15 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length;
+    size_t length = words->length, first;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    words->stem = tcall_word_hash_(word, length, endings);
-    words->prefix = endings && length >= TCALL_WORD_PREFIX_
-                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
-                        : 0;
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -16675,11 +16712,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
 }
 
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
@@ -17218,8 +17250,9 @@ static void tcall_record_keep_(tcall_record_ *record, unsigned term,
 
 /* ---- keys */
 
-/* Finds the next key with a hash, from *slot on, and moves *slot past it.
- * Returns its entry in key_terms, or 0 when there is no other. */
+/* Finds the next key with a hash, from *slot on, which is its first byte at
+ * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
+ * there is no other. */
 static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
                                   unsigned *slot)
 {
@@ -17230,24 +17263,13 @@ static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
     }
 }
 
-/* Returns the slot where the search for a key begins. */
-static unsigned tcall_query_slot_(uint32_t hash)
-{
-    return hash >> 24;
-}
-
-static unsigned tcall_key_term_(unsigned key)
-{
-    return (key & TCALL_KEY_TERM_) - 1;
-}
-
 /* Returns the term whose own word has this stem, or -1. */
 static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
-    unsigned slot = tcall_query_slot_(stem), key;
+    unsigned slot = stem >> 24, key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
-            return (int)tcall_key_term_(key);
+            return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
@@ -17255,7 +17277,7 @@ static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
     while ((found = tcall_query_find_(query, hash, &slot)) != 0)
         if (found == key)
@@ -17347,8 +17369,9 @@ static void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to split one of the texts of a tool. */
-static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+/* Begins to split one of the texts of a tool. Returns false where it has none.
+ */
+static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
                               unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
@@ -17357,11 +17380,14 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
+        return false;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters.text != NULL;
+        words->json = texts[text] != NULL;
         words->shape = tool->shape;
     }
+    return true;
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -17369,10 +17395,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
-    unsigned slot = tcall_query_slot_(hash), key;
+    unsigned slot = hash >> 24, key;
     bool hit = false;
     while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
         bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
         uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
         if (*sum < TCALL_QUERY_SUM_)
@@ -17392,7 +17418,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
         const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
         tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
+        if (!tcall_split_tool_(&words, tool, text))
+            continue;
         words.wanted = query->initials;
         while (tcall_split_next_(&words))
             if (tcall_query_hit_(query, words.stem, weight) ||
@@ -17721,12 +17748,13 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
-    const tcall_picked pick = *candidate;
+    tcall_picked pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < pick.rank)
+    while (at > 0 && picks[at - 1].rank < candidate->rank)
         at--;
     if (at >= room)
         return count;
+    pick = *candidate;
     count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
     picks[at] = pick;
@@ -17995,10 +18023,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(words.word, words.length));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
+        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
+        tcall_write_count_(w, "tools", tcall_term_tools_(term));
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -18028,14 +18054,6 @@ static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
         tcall_write_text(w, "no word of it");
 }
 
-/* Begins an element of a list of tools. */
-static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "tool");
-    tcall_write_string(w, tool->name);
-}
-
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_scorer *scorer;
@@ -18052,7 +18070,8 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_element_(w, pick->tool);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -18080,9 +18099,9 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_element_(w, tool);
-        tcall_write_key(w, "reason");
-        tcall_write_string(w, reason);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
+        tcall_write_pair_(w, "reason", tcall_str_of(reason));
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18123,10 +18142,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tc->busy = outer;
     if (error < 0)
         return error;
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (tcall_int)saved);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (tcall_int)(saved / 4));
+    tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
+    tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -19732,10 +19749,9 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
         review = tcall_review_of_(tc, which);
-        TCALL_REFUSE_(&review, !hook->run,
-                      "run is missing: name the function to call");
-        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      "its stage is none of TCALL_STAGES");
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
         r = tcall_worse_(r, review.error);
     }
     return r;
@@ -25105,33 +25121,35 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* Finds the member of a name from one member on, before another. */
-static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
-                                        const tcall_wire *end, tcall_str name)
+/* The member that mostly comes after this one of the innermost object. */
+static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
+                                           const tcall_wire *member)
 {
-    for (; member != end && member->len; member++)
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0)
-            return member;
-    return NULL;
+    return member->flags & TCALL_WIRE_LAST
+               ? reader->level[reader->levels - 1]->members
+               : member + 1;
 }
 
-/* Finds what a name in the innermost object is. What mostly follows the last
- * one is looked at first. */
+/* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
     const tcall_wire *object = reader->level[reader->levels - 1];
-    reader->member = NULL;
+    const tcall_wire *at = reader->next;
     reader->word_len = 0;
     if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
         return false;
-    reader->member = tcall_wire_of_(reader->next, NULL, name);
-    if (!reader->member)
-        reader->member = tcall_wire_of_(object->members, reader->next, name);
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    do {
+        const tcall_wire *member = at;
+        at = tcall_wire_after_(reader, at);
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0) {
+            reader->member = member;
+            reader->next = at;
+            return true;
+        }
+    } while (at != reader->next);
+    return false;
 }
 
 /* A member's name. */
@@ -25241,7 +25259,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
     const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
         member = reader->level[--reader->levels];
-        reader->next = member + 1;
+        reader->next = tcall_wire_after_(reader, member);
         if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
@@ -25691,47 +25709,45 @@ int tcall_reader_end(tcall_reader *reader)
 /* Members have the order in which they mostly come. */
 static const tcall_wire tcall_openai_usage_[] = {
     TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_openai_custom_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
-static const tcall_wire tcall_openai_google_[] = {
-    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
+    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
 
 static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_openai_function_),
     TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
 
 static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
                                                       0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_openai_thought_each_)};
 
 static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
                                                    0};
@@ -25746,16 +25762,16 @@ static const tcall_wire tcall_openai_message_[] = {
     TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
                NULL),
     TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
+               tcall_openai_function_)};
 
 static const tcall_wire tcall_openai_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 /* The native reason and an error within a choice are OpenRouter's. */
 static const tcall_wire tcall_openai_choice_[] = {
@@ -25764,8 +25780,8 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
     TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
@@ -25777,8 +25793,7 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
                                                 0};
@@ -25881,23 +25896,22 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
 
 static const tcall_wire tcall_anthropic_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
 
 static const tcall_wire tcall_anthropic_fault_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_delta_[] = {
     TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
 
 /* Redacted thinking is data. */
 static const tcall_wire tcall_anthropic_block_[] = {
@@ -25908,8 +25922,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
     tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -25924,8 +25937,8 @@ static const tcall_wire tcall_anthropic_members_[] = {
                &tcall_anthropic_block_each_),
     TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_anthropic_fault_)};
 
 static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
                                                    0, 0, 0};
@@ -26052,12 +26065,12 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 
 static const tcall_wire tcall_ollama_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
 
 static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
@@ -26065,11 +26078,11 @@ static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
 static const tcall_wire tcall_ollama_message_[] = {
     TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_ollama_call_each_)};
 
 static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
@@ -26077,8 +26090,8 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
     TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_ollama_fault_)};
 
 static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
                                                 0};
@@ -26158,7 +26171,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
 
 static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
                                                       0, 0, 0};
@@ -26170,8 +26183,7 @@ static const tcall_wire tcall_responses_item_[] = {
     TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
@@ -26180,24 +26192,23 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_item_each_ = {
     tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_responses_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 /* The response of a stream's event is as the whole one. */
 static const tcall_wire tcall_responses_members_[] = {
@@ -26216,8 +26227,7 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
                                                    0, 0, 0};
@@ -26338,8 +26348,8 @@ static const tcall_wire tcall_gemini_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
-    TCALL_WIRE_END}; /* patches, never asked for */
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
+               NULL)}; /* patches, never asked for */
 
 /* Calls and their results that are of tools that Google runs do not count. */
 static const tcall_wire tcall_gemini_part_[] = {
@@ -26348,37 +26358,35 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
     TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
-static const tcall_wire tcall_gemini_content_[] = {
-    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
+    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
 
 static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
     TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
     tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_gemini_usage_[] = {
     TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
@@ -26386,15 +26394,15 @@ static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
 static const tcall_wire tcall_gemini_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_gemini_detail_each_)};
 
 static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
     TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
     TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_gemini_fault_)};
 
 static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
                                                 0};
@@ -26519,13 +26527,13 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  */
 
 static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_said_each_ = {
     tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
     tcall_interactions_thought_, "", 0, 0, 0};
@@ -26538,9 +26546,8 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
-               &tcall_interactions_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_thought_each_)};
 
 static const tcall_wire tcall_interactions_step_each_ = {
     tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -26551,22 +26558,21 @@ static const tcall_wire tcall_interactions_delta_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
 
 static const tcall_wire tcall_interactions_usage_[] = {
     TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
     tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
@@ -26583,8 +26589,8 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
                &tcall_interactions_step_each_),
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_fault_each_)};
 
 static const tcall_wire tcall_interactions_answer_ = {
     tcall_interactions_members_, "", 0, 0, 0};
@@ -27097,7 +27103,9 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
     if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
