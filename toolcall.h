@@ -3250,13 +3250,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 #endif
 typedef struct tcall_loops {
     /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
+    uint64_t recent[4]; /* whatever came of them, latest first */
+    uint64_t refused;   /* tool of the calls that were refused last */
+    uint16_t count;     /* of done */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -4420,45 +4418,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)
@@ -10510,9 +10511,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -10572,7 +10572,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -10583,7 +10583,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -10831,7 +10831,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -10840,7 +10840,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14684,19 +14688,7 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_json_(writer, tcall_text_verbatim_(value),
-                        TCALL_SAY_SPELLED_);
-    tcall_write_unquote(writer);
-}
-
+/* Writes what a value was, a string of the text that it is, and what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
@@ -14707,7 +14699,12 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     if (coercion->name) {
         tcall_write_null(writer);
     } else {
-        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
         tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
@@ -15852,29 +15849,17 @@ TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
 static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                       int depth);
 
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
 /* Writes an object with what its schema requires. */
 static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
                                        int depth)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
     const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
     tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
+    for (; name && !out->error;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
+        const char *property = tcall_text_find_(first, name);
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
         tcall_write_char_(out, ':');
         tcall_write_schema_value_(
@@ -20632,53 +20617,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -20691,6 +20629,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21441,7 +21407,7 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
     uint16_t i;
     for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
+        if (loops->done[i] == call)
             return true;
     return false;
 }
@@ -21508,8 +21474,10 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
     for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
+        if (!tcall_changes_(cx, loops->things[i])) {
+            loops->done[kept] = loops->done[i];
+            loops->things[kept++] = loops->things[i];
+        }
     loops->count = kept;
     if (!here || !here->tool)
         return TCALL_OK;
@@ -21517,10 +21485,13 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
+    if (kept == TOOLCALL_LOOP_CALLS) {
+        kept--;
+        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
+        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
+    }
+    loops->done[kept] = here->call;
+    loops->things[kept] = cx->thing;
     loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
@@ -21575,6 +21546,7 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
     TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
@@ -21598,8 +21570,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
-/* Bounds as minLength and pattern are left out everywhere: they are checked
- * when a call comes. */
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -21612,6 +21584,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"required", NULL, TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
     {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
     {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
@@ -21745,13 +21718,12 @@ static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
 static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
-    const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(walk->view->out, "required");
-    tcall_write_open(walk->view->out, '[');
-    for (; !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+    const char *name = tcall_text_first_(properties);
+    TCALL_PUT_(walk->view->out, "\"required\":[");
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(walk, name);
-    tcall_write_close(walk->view->out, ']');
+    TCALL_SAY(walk->view->out, "]");
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -21762,14 +21734,11 @@ static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
     const char *properties = tcall_text_get_(schema, "properties");
     bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
     if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(walk->view->out, "type");
-        tcall_write_string(walk->view->out, "object");
-    }
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
     if (!properties || follows)
         return;
-    tcall_write_key(walk->view->out, "additionalProperties");
-    tcall_write_bool(walk->view->out, false);
+    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
     if (walk->view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(walk, properties);
 }
@@ -21801,16 +21770,20 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return p + 1;
 }
 
-/* Formats that both strict modes know. */
-static bool tcall_strict_format_(const char *p)
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
-        i++;
-    return i < TCALL_ARRAY_LEN(known);
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
@@ -21828,9 +21801,9 @@ static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(walk->view->out, '[');
+        TCALL_SAY(walk->view->out, "[");
         value = tcall_strict_copy_(walk, value);
-        tcall_write_close(walk->view->out, ']');
+        TCALL_SAY(walk->view->out, "]");
         return value;
     default: return tcall_strict_copy_(walk, value);
     }
@@ -21894,27 +21867,23 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    const char *schema = walk->open[walk->depth - 1].from;
-    if (!keyword)
-        return tcall_text_skip_(value);
-    if (keyword->value == TCALL_STRICT_REF_)
+    uint8_t mode = walk->view->mode;
+    bool doubled;
+    if (keyword && keyword->value == TCALL_STRICT_REF_)
         return tcall_strict_follow_(walk, value);
-    if (tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    if (keyword->unfit & walk->view->mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        walk->view->unfit = true;
-    if (!(keyword->kept & walk->view->mode) ||
-        (keyword->value == TCALL_STRICT_FORMAT_ &&
-         !tcall_strict_format_(value)))
+    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
-    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(schema, keyword->written_as)) {
-        walk->view->unfit = true;
-        return tcall_text_skip_(value);
-    }
-    return tcall_strict_value_(walk, keyword, value);
+    doubled =
+        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
+    walk->view->unfit |=
+        doubled || keyword->unfit & mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
+    return doubled || !(keyword->kept & mode) ||
+                   !tcall_strict_takes_(mode, keyword->value, value)
+               ? tcall_text_skip_(value)
+               : tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
@@ -27921,21 +27890,10 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     return request;
 }
 
-/* Adds bytes to a sum: FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SUM_START_ 2166136261u
-
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 {
     uint32_t *sum = (uint32_t *)user;
-    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    *sum = tcall_hash_more_(*sum, tcall_slice_(bytes, len));
     return (int)len;
 }
 
@@ -27947,13 +27905,14 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    uint32_t sum =
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
     tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum =
-        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    sum = tcall_hash_more_(
+        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -28824,7 +28783,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_sum_(saver->sum, bytes);
+    saver->sum = tcall_hash_more_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -28927,7 +28886,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_SUM_START_};
+    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     int i;
@@ -29107,13 +29066,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SUM_START_;
+    uint32_t sum = TCALL_HASH_EMPTY_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_sum_(sum, *bytes);
+    sum = tcall_hash_more_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
