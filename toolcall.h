@@ -3250,13 +3250,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 #endif
 typedef struct tcall_loops {
     /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
+    uint64_t recent[4]; /* whatever came of them, latest first */
+    uint64_t refused;   /* tool of the calls that were refused last */
+    uint16_t count;     /* of done */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -3391,9 +3389,9 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. A table of an object's ends
- * with TCALL_WIRE_END; in the order in which they mostly come they are found
- * first. */
+/* A member of an object that matters in an answer. The last of an object's
+ * table says so; in the order in which they mostly come they are found first.
+ */
 typedef struct tcall_wire {
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
@@ -3408,6 +3406,7 @@ enum {
     TCALL_WIRE_EACH = 1, /* members is of an array */
     TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
                             white space */
+    TCALL_WIRE_LAST = 8, /* of its table */
     TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
 };
 
@@ -3415,8 +3414,6 @@ enum {
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
     {members, name, sizeof name - 1, field, flags}
-/* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -4421,45 +4418,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)
@@ -10511,9 +10511,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -10573,7 +10572,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -10584,7 +10583,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -20618,53 +20617,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -20677,6 +20629,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21427,7 +21407,7 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
     uint16_t i;
     for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
+        if (loops->done[i] == call)
             return true;
     return false;
 }
@@ -21494,8 +21474,10 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
     for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
+        if (!tcall_changes_(cx, loops->things[i])) {
+            loops->done[kept] = loops->done[i];
+            loops->things[kept++] = loops->things[i];
+        }
     loops->count = kept;
     if (!here || !here->tool)
         return TCALL_OK;
@@ -21503,10 +21485,13 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
+    if (kept == TOOLCALL_LOOP_CALLS) {
+        kept--;
+        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
+        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
+    }
+    loops->done[kept] = here->call;
+    loops->things[kept] = cx->thing;
     loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
@@ -24564,7 +24549,6 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
 static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
     if (tcall_reader_echoes_(reader, piece))
         return;
@@ -24573,7 +24557,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
         tcall_reader_text_(reader, piece);
-    } else if (head->error ||
+    } else if (tcall_reader_head_(reader, reader->element)->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
@@ -25106,33 +25090,35 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* Finds the member of a name from one member on, before another. */
-static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
-                                        const tcall_wire *end, tcall_str name)
+/* The member that mostly comes after this one of the innermost object. */
+static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
+                                           const tcall_wire *member)
 {
-    for (; member != end && member->len; member++)
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0)
-            return member;
-    return NULL;
+    return member->flags & TCALL_WIRE_LAST
+               ? reader->level[reader->levels - 1]->members
+               : member + 1;
 }
 
-/* Finds what a name in the innermost object is. What mostly follows the last
- * one is looked at first. */
+/* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
     const tcall_wire *object = reader->level[reader->levels - 1];
-    reader->member = NULL;
+    const tcall_wire *at = reader->next;
     reader->word_len = 0;
     if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
         return false;
-    reader->member = tcall_wire_of_(reader->next, NULL, name);
-    if (!reader->member)
-        reader->member = tcall_wire_of_(object->members, reader->next, name);
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    do {
+        const tcall_wire *member = at;
+        at = tcall_wire_after_(reader, at);
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0) {
+            reader->member = member;
+            reader->next = at;
+            return true;
+        }
+    } while (at != reader->next);
+    return false;
 }
 
 /* A member's name. */
@@ -25242,7 +25228,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
     const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
         member = reader->level[--reader->levels];
-        reader->next = member + 1;
+        reader->next = tcall_wire_after_(reader, member);
         if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
@@ -25692,47 +25678,45 @@ int tcall_reader_end(tcall_reader *reader)
 /* Members have the order in which they mostly come. */
 static const tcall_wire tcall_openai_usage_[] = {
     TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_openai_custom_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
-static const tcall_wire tcall_openai_google_[] = {
-    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
+    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
 
 static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_openai_function_),
     TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
 
 static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
                                                       0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_openai_thought_each_)};
 
 static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
                                                    0};
@@ -25747,16 +25731,16 @@ static const tcall_wire tcall_openai_message_[] = {
     TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
                NULL),
     TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
+               tcall_openai_function_)};
 
 static const tcall_wire tcall_openai_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 /* The native reason and an error within a choice are OpenRouter's. */
 static const tcall_wire tcall_openai_choice_[] = {
@@ -25765,8 +25749,8 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
     TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
@@ -25778,8 +25762,7 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
                                                 0};
@@ -25882,23 +25865,22 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
 
 static const tcall_wire tcall_anthropic_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
 
 static const tcall_wire tcall_anthropic_fault_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_delta_[] = {
     TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
 
 /* Redacted thinking is data. */
 static const tcall_wire tcall_anthropic_block_[] = {
@@ -25909,8 +25891,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
     tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -25925,8 +25906,8 @@ static const tcall_wire tcall_anthropic_members_[] = {
                &tcall_anthropic_block_each_),
     TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_anthropic_fault_)};
 
 static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
                                                    0, 0, 0};
@@ -26053,12 +26034,12 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 
 static const tcall_wire tcall_ollama_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
 
 static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
@@ -26066,11 +26047,11 @@ static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
 static const tcall_wire tcall_ollama_message_[] = {
     TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_ollama_call_each_)};
 
 static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
@@ -26078,8 +26059,8 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
     TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_ollama_fault_)};
 
 static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
                                                 0};
@@ -26159,7 +26140,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
 
 static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
                                                       0, 0, 0};
@@ -26171,8 +26152,7 @@ static const tcall_wire tcall_responses_item_[] = {
     TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
@@ -26181,24 +26161,23 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_item_each_ = {
     tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_responses_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 /* The response of a stream's event is as the whole one. */
 static const tcall_wire tcall_responses_members_[] = {
@@ -26217,8 +26196,7 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
                                                    0, 0, 0};
@@ -26339,8 +26317,8 @@ static const tcall_wire tcall_gemini_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
-    TCALL_WIRE_END}; /* patches, never asked for */
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
+               NULL)}; /* patches, never asked for */
 
 /* Calls and their results that are of tools that Google runs do not count. */
 static const tcall_wire tcall_gemini_part_[] = {
@@ -26349,37 +26327,35 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
     TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
-static const tcall_wire tcall_gemini_content_[] = {
-    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
+    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
 
 static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
     TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
     tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_gemini_usage_[] = {
     TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
@@ -26387,15 +26363,15 @@ static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
 static const tcall_wire tcall_gemini_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_gemini_detail_each_)};
 
 static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
     TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
     TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_gemini_fault_)};
 
 static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
                                                 0};
@@ -26520,13 +26496,13 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  */
 
 static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_said_each_ = {
     tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
     tcall_interactions_thought_, "", 0, 0, 0};
@@ -26539,9 +26515,8 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
-               &tcall_interactions_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_thought_each_)};
 
 static const tcall_wire tcall_interactions_step_each_ = {
     tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -26552,22 +26527,21 @@ static const tcall_wire tcall_interactions_delta_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
 
 static const tcall_wire tcall_interactions_usage_[] = {
     TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
     tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
@@ -26584,8 +26558,8 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
                &tcall_interactions_step_each_),
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_fault_each_)};
 
 static const tcall_wire tcall_interactions_answer_ = {
     tcall_interactions_members_, "", 0, 0, 0};
@@ -27916,21 +27890,10 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     return request;
 }
 
-/* Adds bytes to a sum: FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SUM_START_ 2166136261u
-
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 {
     uint32_t *sum = (uint32_t *)user;
-    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    *sum = tcall_hash_more_(*sum, tcall_slice_(bytes, len));
     return (int)len;
 }
 
@@ -27942,13 +27905,14 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    uint32_t sum =
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
     tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum =
-        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    sum = tcall_hash_more_(
+        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -28819,7 +28783,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_sum_(saver->sum, bytes);
+    saver->sum = tcall_hash_more_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -28922,7 +28886,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_SUM_START_};
+    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     int i;
@@ -29102,13 +29066,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SUM_START_;
+    uint32_t sum = TCALL_HASH_EMPTY_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_sum_(sum, *bytes);
+    sum = tcall_hash_more_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
