@@ -27,7 +27,7 @@
  *     tcall_init(&tc, &(tcall_desc){
  *         .block = block, .block_size = sizeof block, .tools = tools,
  *         .tool_count = TCALL_ARRAY_LEN(tools), .allow = TCALL_WRITE,
- *         .lenient = &tcall_lenient});
+ *         .lenient = &tcall_lenient, .report = &tcall_report});
  *     tcall_agent_init(&agent, &(tcall_agent_desc){
  *         .tc = &tc, .provider = &tcall_openai, .model = "...", .key = key,
  *         .transport = transport});
@@ -54,7 +54,6 @@
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
  *     NO_PATTERN     regular expressions in schemas
- *     NO_REPORT      what is wrong with a table of tools; that it is, stays
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
@@ -2425,22 +2424,39 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
+/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+struct tcall_reporter_ {
+    void (*tell)(tcall *tc, const char *name, unsigned problem);
+    void (*notes)(tcall *tc, const tcall_tool *tool);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Says what is wrong with the tables of a program: for tcall_desc.report. */
+TCALL_API const struct tcall_reporter_ tcall_report;
+#endif
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count; /* at most 65,535 */
-    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
-    size_t row_count;  /* of these, those of tools included */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
+    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
+     * table is refused with a code, for a program that has started once. */
+    const struct tcall_reporter_ *report;
+    tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
+                           * here for each fault, and for what may have been
+                           * forgotten ("NAME: note: ..."); NULL: no lines */
+    tcall_tool *rows;     /* room for tools that come at run time: tcall_add */
+    size_t row_count;     /* of these, those of tools included */
     /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
-     * strict JSON of the types that are asked for, or refused. */
-    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -2464,9 +2480,6 @@ typedef struct tcall_desc {
     tcall_session *session; /* of calls that have none of their own */
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
-    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table, and for what may have been
-                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -2481,7 +2494,9 @@ typedef struct tcall_order_ {
 struct tcall {
     tcall_desc desc;
     tcall_block block;
-    uint16_t repairs; /* how many were tried */
+    const char *problem; /* what is wrong with a table, the first thing, where
+                          * desc.report is named; else NULL. Static text */
+    uint16_t repairs;    /* how many were tried */
     /* private */
     bool ready;
     int error;                /* of tcall_init */
@@ -2502,7 +2517,7 @@ struct tcall {
 };
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
- * a definition is wrong: desc->report then has all faults of all tables, each
+ * a definition is wrong: desc->faults then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
  * block yet. Defaults and roots of schemas are checked where the block has room
@@ -2543,7 +2558,7 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *     }
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
- * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
  * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
  * built anew afterwards. Tools may call this, and tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
@@ -3232,13 +3247,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 #endif
 typedef struct tcall_loops {
     /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
+    uint64_t recent[4]; /* whatever came of them, latest first */
+    uint64_t refused;   /* tool of the calls that were refused last */
+    uint16_t count;     /* of done */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;
@@ -3373,9 +3386,9 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. A table of an object's ends
- * with TCALL_WIRE_END; in the order in which they mostly come they are found
- * first. */
+/* A member of an object that matters in an answer. The last of an object's
+ * table says so; in the order in which they mostly come they are found first.
+ */
 typedef struct tcall_wire {
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
@@ -3390,6 +3403,7 @@ enum {
     TCALL_WIRE_EACH = 1, /* members is of an array */
     TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
                             white space */
+    TCALL_WIRE_LAST = 8, /* of its table */
     TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
 };
 
@@ -3397,8 +3411,6 @@ enum {
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
     {members, name, sizeof name - 1, field, flags}
-/* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -4403,45 +4415,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)
@@ -10483,9 +10498,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -10545,7 +10559,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -10556,7 +10570,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -10804,7 +10818,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -10813,7 +10827,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
@@ -14657,19 +14675,7 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_json_(writer, tcall_text_verbatim_(value),
-                        TCALL_SAY_SPELLED_);
-    tcall_write_unquote(writer);
-}
-
+/* Writes what a value was, a string of the text that it is, and what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
@@ -14680,7 +14686,12 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     if (coercion->name) {
         tcall_write_null(writer);
     } else {
-        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
         tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }
@@ -15361,48 +15372,58 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     return review;
 }
 
-/* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+/* X(NAME, sentence): what can be wrong with a table, and what to do. */
+#define TCALL_PROBLEMS_(X)                                                     \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
+    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
+    TCALL_PROBLEMS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_PROBLEM_COUNT_
+};
+
+/* Refuses the table where a condition holds that must not, and has that told by
+ * whoever is named. */
+TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
+                                 unsigned problem)
 {
-    tcall_writer *out = tc->desc.report;
-    if (out) {
-        tcall_write_text(out, name ? name : "(no name)");
-        tcall_write_text(out, ": ");
-    }
-    return out;
-}
-
-/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
- * what to tell the developer where it does. */
-#ifndef TOOLCALL_NO_REPORT
-
-#define TCALL_REFUSE_ tcall_refuse_
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong,
-                          const char *sentence)
-{
-    tcall_writer *out;
+    const struct tcall_reporter_ *report = review->tc->desc.report;
     if (!wrong)
         return;
     review->error = TCALL_E_TOOL;
-    out = tcall_report_(review->tc, review->name);
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
-    }
+    if (report)
+        report->tell(review->tc, review->name, problem);
 }
-
-#else
-
-#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong)
-{
-    if (wrong)
-        review->error = TCALL_E_TOOL;
-}
-
-#endif
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -15459,23 +15480,18 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
-                  "parameters is missing: give a JSON Schema, or a shape, "
-                  "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
-                  "parameters and shape say the same twice: leave out "
-                  "parameters, which is written from the shape");
-    TCALL_REFUSE_(review,
+    tcall_refuse_(review, !checked && !tool->allow_no_schema,
+                  TCALL_PROBLEM_NO_SCHEMA_);
+    tcall_refuse_(review, tool->parameters.text && tool->shape,
+                  TCALL_PROBLEM_BOTH_);
+    tcall_refuse_(review,
                   tcall_is_unread_(tool->parameters) ||
                       tcall_is_unread_(tool->output) ||
                       tcall_is_unread_(tool->provider_schema),
-                  "a schema has text, but no reader: write TCALL_JSON({...}), "
-                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
-    TCALL_REFUSE_(review, tool->strict && !checked,
-                  "strict needs parameters, or a shape, to hold the model "
-                  "to");
-    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  "no_schema_mode is none of tcall_no_schema");
+                  TCALL_PROBLEM_READER_);
+    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
+    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  TCALL_PROBLEM_MODE_);
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
@@ -15483,27 +15499,24 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                                                    const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  "the name must begin with a letter or _ and have 1 to 64 "
-                  "of A-Z a-z 0-9 _ -");
-    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  "the name is taken by Windows or JavaScript: choose another");
-    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                  "another tool has this name");
-    TCALL_REFUSE_(&review, !tool->run,
-                  "run is missing: name the function that does the work");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_TOOL_NAME_);
+    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  TCALL_PROBLEM_TAKEN_);
+    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
+    tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
                       TCALL_EVERYTHING,
-                  "permissions has a bit that is none of TCALL_READ ... "
-                  "TCALL_ACTUATE");
-    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  "safe is none of tcall_safety");
-    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  "hooks need tcall_desc.stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_PERMISSIONS_);
+    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  TCALL_PROBLEM_SAFE_);
+    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -15521,43 +15534,64 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
-    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
-                  "tool_count needs tools: the table");
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
+                  TCALL_PROBLEM_TOOLS_);
+    tcall_refuse_(&review,
                   desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  "there are more than 65535 tools");
-    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
-                  "rows and row_count belong together: give both");
-    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  "rows has less room than tools needs");
-    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
-                  "services and service_count belong together: give both");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_MANY_);
+    tcall_refuse_(&review, !desc->rows != !desc->row_count,
+                  TCALL_PROBLEM_ROWS_);
+    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  TCALL_PROBLEM_ROOM_);
+    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, !desc->services != !desc->service_count,
+                  TCALL_PROBLEM_SERVICES_);
+    tcall_refuse_(&review,
                   tcall_has_nameless_(desc->services, desc->service_count),
-                  "services has one without a name: nobody could find it");
-    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
-                  "validator needs check: the function that checks arguments");
-#ifdef TOOLCALL_NO_REPORT
-    TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
-                  "hooks need stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_NAMELESS_);
+    tcall_refuse_(&review, desc->validator && !desc->validator->check,
+                  TCALL_PROBLEM_CHECK_);
+    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
+                  TCALL_PROBLEM_STAGES_);
 #ifdef TOOLCALL_NO_EVENTS
-    TCALL_REFUSE_(&review, desc->on_event != NULL,
-                  "on_event was left out by TOOLCALL_NO_EVENTS");
+    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
 #endif
 #ifdef TOOLCALL_NO_REPAIR
-    TCALL_REFUSE_(&review, desc->repair != NULL,
-                  "repair was left out by TOOLCALL_NO_REPAIR");
+    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
 #endif
     return review.error;
 }
 
-/* ---- what may have been forgotten ---- */
+/* ---- the report ---- */
 
-#ifndef TOOLCALL_NO_REPORT
+/* Begins a line of the report; returns where to write on, or NULL. */
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
+    }
+    return out;
+}
+
+/* Notes the first sentence, and writes each as a line. */
+static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, sentence) sentence "\0"
+        TCALL_PROBLEMS_(TCALL_X_);
+#undef TCALL_X_
+    const char *sentence = tcall_nth_(sentences, problem);
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!tc->problem)
+        tc->problem = sentence;
+    if (out) {
+        tcall_write_text(out, sentence);
+        tcall_write_text(out, "\n");
+    }
+}
 
 /* Is there a hook that may give approval? */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
@@ -15570,11 +15604,11 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->report;
+    tcall_writer *out = desc->faults;
     if (out && withheld) {
         tcall_report_(tc, tool->name);
         tcall_write_text(out,
@@ -15591,15 +15625,8 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
-#else
-
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-}
-
-#endif
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
+                                                         tcall_report_notes_};
 
 /* ==========================================================================
  * >>schemas
@@ -15635,6 +15662,8 @@ static void tcall_schema_tell_(void *user, const tcall_schema *fault)
 {
     const tcall_judged_ *judged = (const tcall_judged_ *)user;
     tcall_writer *out = tcall_report_(judged->tc, judged->tool->name);
+    if (judged->tc->desc.report && !judged->tc->problem)
+        judged->tc->problem = fault->reason;
     if (out) {
         tcall_write_text(out, judged->which);
         tcall_write_text(out, ": ");
@@ -15807,29 +15836,17 @@ TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
 static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                       int depth);
 
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
 /* Writes an object with what its schema requires. */
 static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
                                        int depth)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
     const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
     tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
+    for (; name && !out->error;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
+        const char *property = tcall_text_find_(first, name);
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
         tcall_write_char_(out, ':');
         tcall_write_schema_value_(
@@ -16034,8 +16051,8 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        tcall_row_notes_(tc, tool);
+    if (r == TCALL_OK && tc->desc.report)
+        tc->desc.report->notes(tc, tool);
     return r;
 }
 
@@ -16089,7 +16106,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
-    copy.report = NULL;
+    copy.faults = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
     lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
@@ -16620,14 +16637,18 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
- */
-static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 {
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && word[i] == 'y' ? 'i' : word[i];
+    return value < most ? (unsigned)value : most;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
     return hash;
@@ -16639,14 +16660,15 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length;
+    size_t length = words->length, first;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    words->stem = tcall_word_hash_(word, length, endings);
-    words->prefix = endings && length >= TCALL_WORD_PREFIX_
-                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
-                        : 0;
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -16662,11 +16684,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
 }
 
 /* Reads a word or a sign at the cursor; returns whether it was a word. */
@@ -17172,7 +17189,7 @@ typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
     uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
-    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
     tcall_term_ terms[TCALL_QUERY_TERMS_];
     uint32_t initials[32];               /* of all keys, see tcall_initials_ */
@@ -17205,8 +17222,9 @@ static void tcall_record_keep_(tcall_record_ *record, unsigned term,
 
 /* ---- keys */
 
-/* Finds the next key with a hash, from *slot on, and moves *slot past it.
- * Returns its entry in key_terms, or 0 when there is no other. */
+/* Finds the next key with a hash, from *slot on, which is its first byte at
+ * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
+ * there is no other. */
 static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
                                   unsigned *slot)
 {
@@ -17217,24 +17235,13 @@ static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
     }
 }
 
-/* Returns the slot where the search for a key begins. */
-static unsigned tcall_query_slot_(uint32_t hash)
-{
-    return hash >> 24;
-}
-
-static unsigned tcall_key_term_(unsigned key)
-{
-    return (key & TCALL_KEY_TERM_) - 1;
-}
-
 /* Returns the term whose own word has this stem, or -1. */
 static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
-    unsigned slot = tcall_query_slot_(stem), key;
+    unsigned slot = stem >> 24, key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
-            return (int)tcall_key_term_(key);
+            return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
@@ -17242,7 +17249,7 @@ static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
     while ((found = tcall_query_find_(query, hash, &slot)) != 0)
         if (found == key)
@@ -17334,8 +17341,9 @@ static void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to split one of the texts of a tool. */
-static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+/* Begins to split one of the texts of a tool. Returns false where it has none.
+ */
+static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
                               unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
@@ -17344,11 +17352,14 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
+        return false;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters.text != NULL;
+        words->json = texts[text] != NULL;
         words->shape = tool->shape;
     }
+    return true;
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -17356,10 +17367,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
-    unsigned slot = tcall_query_slot_(hash), key;
+    unsigned slot = hash >> 24, key;
     bool hit = false;
     while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
         bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
         uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
         if (*sum < TCALL_QUERY_SUM_)
@@ -17379,7 +17390,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
         const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
         tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
+        if (!tcall_split_tool_(&words, tool, text))
+            continue;
         words.wanted = query->initials;
         while (tcall_split_next_(&words))
             if (tcall_query_hit_(query, words.stem, weight) ||
@@ -17533,14 +17545,14 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
     return made;
 }
 
-/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
- * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to two thirds as much again. */
+/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
+ * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
+ * A tool whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
-    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
     return worth * (24u + record->name) / 24;
 }
 
@@ -17555,7 +17567,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 96 + 64u * record->length / average;
+    norm = 96 + (uint32_t)64 * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -17708,12 +17720,13 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
-    const tcall_picked pick = *candidate;
+    tcall_picked pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < pick.rank)
+    while (at > 0 && picks[at - 1].rank < candidate->rank)
         at--;
     if (at >= room)
         return count;
+    pick = *candidate;
     count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
     picks[at] = pick;
@@ -17982,10 +17995,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(words.word, words.length));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
+        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
+        tcall_write_count_(w, "tools", tcall_term_tools_(term));
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -18015,14 +18026,6 @@ static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
         tcall_write_text(w, "no word of it");
 }
 
-/* Begins an element of a list of tools. */
-static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "tool");
-    tcall_write_string(w, tool->name);
-}
-
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_scorer *scorer;
@@ -18039,7 +18042,8 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_element_(w, pick->tool);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -18067,9 +18071,9 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_element_(w, tool);
-        tcall_write_key(w, "reason");
-        tcall_write_string(w, reason);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
+        tcall_write_pair_(w, "reason", tcall_str_of(reason));
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -18110,10 +18114,8 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tc->busy = outer;
     if (error < 0)
         return error;
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (tcall_int)saved);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (tcall_int)(saved / 4));
+    tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
+    tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     return tcall_write_close(w, '}');
 }
 
@@ -19711,10 +19713,9 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
         tcall_write_text(&out, hook->name ? hook->name : "(no name)");
         which[out.fill] = '\0';
         review = tcall_review_of_(tc, which);
-        TCALL_REFUSE_(&review, !hook->run,
-                      "run is missing: name the function to call");
-        TCALL_REFUSE_(&review, hook->stage >= TCALL_STAGE_COUNT,
-                      "its stage is none of TCALL_STAGES");
+        tcall_refuse_(&review, !hook->run, TCALL_PROBLEM_HOOK_RUN_);
+        tcall_refuse_(&review, hook->stage >= TCALL_STAGE_COUNT,
+                      TCALL_PROBLEM_HOOK_STAGE_);
         r = tcall_worse_(r, review.error);
     }
     return r;
@@ -20595,53 +20596,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -20654,6 +20608,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */
@@ -21404,7 +21386,7 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
     uint16_t i;
     for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
+        if (loops->done[i] == call)
             return true;
     return false;
 }
@@ -21471,8 +21453,10 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
     for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
+        if (!tcall_changes_(cx, loops->things[i])) {
+            loops->done[kept] = loops->done[i];
+            loops->things[kept++] = loops->things[i];
+        }
     loops->count = kept;
     if (!here || !here->tool)
         return TCALL_OK;
@@ -21480,10 +21464,13 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
+    if (kept == TOOLCALL_LOOP_CALLS) {
+        kept--;
+        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
+        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
+    }
+    loops->done[kept] = here->call;
+    loops->things[kept] = cx->thing;
     loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }
@@ -21538,6 +21525,7 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
     TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
@@ -21561,8 +21549,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
-/* Bounds as minLength and pattern are left out everywhere: they are checked
- * when a call comes. */
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -21575,6 +21563,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"required", NULL, TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
     {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
     {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
@@ -21708,13 +21697,12 @@ static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
 static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
-    const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(walk->view->out, "required");
-    tcall_write_open(walk->view->out, '[');
-    for (; !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+    const char *name = tcall_text_first_(properties);
+    TCALL_PUT_(walk->view->out, "\"required\":[");
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(walk, name);
-    tcall_write_close(walk->view->out, ']');
+    TCALL_SAY(walk->view->out, "]");
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -21725,14 +21713,11 @@ static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
     const char *properties = tcall_text_get_(schema, "properties");
     bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
     if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(walk->view->out, "type");
-        tcall_write_string(walk->view->out, "object");
-    }
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
     if (!properties || follows)
         return;
-    tcall_write_key(walk->view->out, "additionalProperties");
-    tcall_write_bool(walk->view->out, false);
+    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
     if (walk->view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(walk, properties);
 }
@@ -21764,16 +21749,20 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return p + 1;
 }
 
-/* Formats that both strict modes know. */
-static bool tcall_strict_format_(const char *p)
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
-        i++;
-    return i < TCALL_ARRAY_LEN(known);
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
@@ -21791,9 +21780,9 @@ static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(walk->view->out, '[');
+        TCALL_SAY(walk->view->out, "[");
         value = tcall_strict_copy_(walk, value);
-        tcall_write_close(walk->view->out, ']');
+        TCALL_SAY(walk->view->out, "]");
         return value;
     default: return tcall_strict_copy_(walk, value);
     }
@@ -21857,27 +21846,23 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    const char *schema = walk->open[walk->depth - 1].from;
-    if (!keyword)
-        return tcall_text_skip_(value);
-    if (keyword->value == TCALL_STRICT_REF_)
+    uint8_t mode = walk->view->mode;
+    bool doubled;
+    if (keyword && keyword->value == TCALL_STRICT_REF_)
         return tcall_strict_follow_(walk, value);
-    if (tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    if (keyword->unfit & walk->view->mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        walk->view->unfit = true;
-    if (!(keyword->kept & walk->view->mode) ||
-        (keyword->value == TCALL_STRICT_FORMAT_ &&
-         !tcall_strict_format_(value)))
+    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
-    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(schema, keyword->written_as)) {
-        walk->view->unfit = true;
-        return tcall_text_skip_(value);
-    }
-    return tcall_strict_value_(walk, keyword, value);
+    doubled =
+        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
+    walk->view->unfit |=
+        doubled || keyword->unfit & mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
+    return doubled || !(keyword->kept & mode) ||
+                   !tcall_strict_takes_(mode, keyword->value, value)
+               ? tcall_text_skip_(value)
+               : tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */
@@ -24512,7 +24497,6 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
 static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
     if (tcall_reader_echoes_(reader, piece))
         return;
@@ -24521,7 +24505,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
         tcall_reader_text_(reader, piece);
-    } else if (head->error ||
+    } else if (tcall_reader_head_(reader, reader->element)->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
@@ -25054,33 +25038,35 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* Finds the member of a name from one member on, before another. */
-static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
-                                        const tcall_wire *end, tcall_str name)
+/* The member that mostly comes after this one of the innermost object. */
+static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
+                                           const tcall_wire *member)
 {
-    for (; member != end && member->len; member++)
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0)
-            return member;
-    return NULL;
+    return member->flags & TCALL_WIRE_LAST
+               ? reader->level[reader->levels - 1]->members
+               : member + 1;
 }
 
-/* Finds what a name in the innermost object is. What mostly follows the last
- * one is looked at first. */
+/* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
     const tcall_wire *object = reader->level[reader->levels - 1];
-    reader->member = NULL;
+    const tcall_wire *at = reader->next;
     reader->word_len = 0;
     if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
         return false;
-    reader->member = tcall_wire_of_(reader->next, NULL, name);
-    if (!reader->member)
-        reader->member = tcall_wire_of_(object->members, reader->next, name);
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    do {
+        const tcall_wire *member = at;
+        at = tcall_wire_after_(reader, at);
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0) {
+            reader->member = member;
+            reader->next = at;
+            return true;
+        }
+    } while (at != reader->next);
+    return false;
 }
 
 /* A member's name. */
@@ -25190,7 +25176,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
     const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
         member = reader->level[--reader->levels];
-        reader->next = member + 1;
+        reader->next = tcall_wire_after_(reader, member);
         if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
@@ -25640,47 +25626,45 @@ int tcall_reader_end(tcall_reader *reader)
 /* Members have the order in which they mostly come. */
 static const tcall_wire tcall_openai_usage_[] = {
     TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_openai_custom_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
-static const tcall_wire tcall_openai_google_[] = {
-    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
+    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
 
 static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_openai_function_),
     TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
 
 static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
                                                       0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_openai_thought_each_)};
 
 static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
                                                    0};
@@ -25695,16 +25679,16 @@ static const tcall_wire tcall_openai_message_[] = {
     TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
                NULL),
     TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
+               tcall_openai_function_)};
 
 static const tcall_wire tcall_openai_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 /* The native reason and an error within a choice are OpenRouter's. */
 static const tcall_wire tcall_openai_choice_[] = {
@@ -25713,8 +25697,8 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
     TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
@@ -25726,8 +25710,7 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
                                                 0};
@@ -25830,23 +25813,22 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
 
 static const tcall_wire tcall_anthropic_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
 
 static const tcall_wire tcall_anthropic_fault_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_delta_[] = {
     TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
 
 /* Redacted thinking is data. */
 static const tcall_wire tcall_anthropic_block_[] = {
@@ -25857,8 +25839,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
     tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -25873,8 +25854,8 @@ static const tcall_wire tcall_anthropic_members_[] = {
                &tcall_anthropic_block_each_),
     TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_anthropic_fault_)};
 
 static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
                                                    0, 0, 0};
@@ -26001,12 +25982,12 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 
 static const tcall_wire tcall_ollama_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
 
 static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
@@ -26014,11 +25995,11 @@ static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
 static const tcall_wire tcall_ollama_message_[] = {
     TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_ollama_call_each_)};
 
 static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
@@ -26026,8 +26007,8 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
     TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_ollama_fault_)};
 
 static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
                                                 0};
@@ -26107,7 +26088,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
 
 static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
                                                       0, 0, 0};
@@ -26119,8 +26100,7 @@ static const tcall_wire tcall_responses_item_[] = {
     TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
@@ -26129,24 +26109,23 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_item_each_ = {
     tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_responses_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 /* The response of a stream's event is as the whole one. */
 static const tcall_wire tcall_responses_members_[] = {
@@ -26165,8 +26144,7 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
                                                    0, 0, 0};
@@ -26287,8 +26265,8 @@ static const tcall_wire tcall_gemini_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
-    TCALL_WIRE_END}; /* patches, never asked for */
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
+               NULL)}; /* patches, never asked for */
 
 /* Calls and their results that are of tools that Google runs do not count. */
 static const tcall_wire tcall_gemini_part_[] = {
@@ -26297,37 +26275,35 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
     TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
-static const tcall_wire tcall_gemini_content_[] = {
-    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
+    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
 
 static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
     TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
     tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_gemini_usage_[] = {
     TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
@@ -26335,15 +26311,15 @@ static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
 static const tcall_wire tcall_gemini_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_gemini_detail_each_)};
 
 static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
     TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
     TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_gemini_fault_)};
 
 static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
                                                 0};
@@ -26468,13 +26444,13 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  */
 
 static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_said_each_ = {
     tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
     tcall_interactions_thought_, "", 0, 0, 0};
@@ -26487,9 +26463,8 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
-               &tcall_interactions_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_thought_each_)};
 
 static const tcall_wire tcall_interactions_step_each_ = {
     tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -26500,22 +26475,21 @@ static const tcall_wire tcall_interactions_delta_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
 
 static const tcall_wire tcall_interactions_usage_[] = {
     TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
     tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
@@ -26532,8 +26506,8 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
                &tcall_interactions_step_each_),
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_fault_each_)};
 
 static const tcall_wire tcall_interactions_answer_ = {
     tcall_interactions_members_, "", 0, 0, 0};
@@ -27046,7 +27020,9 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     if (!desc->tc)
         return "tc is missing: set a tcall up with tcall_init and name it";
     if (tcall_usable_(desc->tc) < 0)
-        return "tc cannot be used: tcall_init was not called, or it failed";
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
     if (!desc->provider)
         return "provider is missing: name one, such as &tcall_openai";
     if (!desc->model || !*desc->model)
@@ -27862,21 +27838,10 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     return request;
 }
 
-/* Adds bytes to a sum: FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SUM_START_ 2166136261u
-
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 {
     uint32_t *sum = (uint32_t *)user;
-    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    *sum = tcall_hash_more_(*sum, tcall_slice_(bytes, len));
     return (int)len;
 }
 
@@ -27888,13 +27853,14 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    uint32_t sum =
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
     tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum =
-        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    sum = tcall_hash_more_(
+        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
@@ -28765,7 +28731,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_sum_(saver->sum, bytes);
+    saver->sum = tcall_hash_more_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -28868,7 +28834,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_SUM_START_};
+    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     int i;
@@ -29048,13 +29014,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SUM_START_;
+    uint32_t sum = TCALL_HASH_EMPTY_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_sum_(sum, *bytes);
+    sum = tcall_hash_more_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))
@@ -29839,12 +29805,18 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     tcall_writer out;
     listener.user = &made;
     tcall_writer_init(&out, text, text ? room : 0);
+#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
+#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
+#else
+    (void)listener;
+#endif
     made.text = tcall_slice_(text, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));

@@ -40,20 +40,20 @@ int main(int argc, char **argv)
     tport_desc server = {.url = argc > 1 ? argv[1] : "https://api.openai.com"};
     tport_init(&port, &server);
     tcall_desc desc = {.block = block, .block_size = sizeof block, .tools = tools,
-                       .tool_count = 1, .allow = TCALL_WRITE, .lenient = &tcall_lenient};
+                       .tool_count = 1, .lenient = &tcall_lenient,
+                       .report = &tcall_report, .allow = TCALL_WRITE};
     tcall_agent_desc model = {.tc = &tc, .provider = &tcall_openai,
                               .transport = tport_transport(&port), .model = "gpt-5.4",
                               .key = getenv("OPENAI_API_KEY")};
-    /* clang-format on */
     tcall_init(&tc, &desc);
     tcall_agent_init(&agent, &model);
     int error = tcall_agent_run(&agent, tcall_str_of("turn the light on"));
     tcall_str said = tcall_agent_text(&agent);
     printf("%.*s\n", (int)said.len, said.ptr);
     if (error < 0) /* what failed before, this says too */
-        printf("%s %s\n",
-               agent.problem ? agent.problem : tcall_error_text(error),
+        printf("%s %s\n", agent.problem ? agent.problem : tcall_error_text(error),
                tport_error(&port));
+    /* clang-format on */
     tport_free(&port);
     return error < 0;
 }

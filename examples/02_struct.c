@@ -37,12 +37,9 @@ int main(int argc, char **argv)
     static char block[8 * 1024], result[512];
     static tcall tc;
     tcall_writer out;
-    const tcall_desc registry = {.lenient = &tcall_lenient,
-                                 .block = block,
-                                 .block_size = sizeof block,
-                                 .tools = tools,
-                                 .tool_count = TCALL_ARRAY_LEN(tools),
-                                 .allow = TCALL_ACTUATE};
+    const tcall_desc registry = {
+        block,         sizeof block,          tools, 1, &tcall_lenient,
+        &tcall_report, .allow = TCALL_ACTUATE};
     const char *arguments = argc > 1 ? argv[1] : "{'channel': 2, percent: 50,}";
     int error = tcall_init(&tc, &registry);
 

@@ -47,10 +47,9 @@ int main(void)
     static char block[8 * 1024], result[256];
     static tcall tc;
     tcall_writer out;
-    tcall_init(&tc,
-               &(tcall_desc){block, sizeof block, .tools = tools,
-                             .tool_count = 1, .allow = TCALL_ACTUATE,
-                             .approve = approve, .lenient = &tcall_lenient});
+    tcall_init(&tc, &(tcall_desc){block, sizeof block, tools, 1, &tcall_lenient,
+                                  &tcall_report, .allow = TCALL_ACTUATE,
+                                  .approve = approve});
     tcall_writer_init(&out, result, sizeof result);
     tcall_execute(&tc, tcall_str_of("set_valve"),
                   tcall_str_of("{\"valve\": 3, \"open\": true}"), &out, NULL);

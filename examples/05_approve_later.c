@@ -34,11 +34,11 @@ int main(void)
                        .arguments = tcall_str_of("{}")};
     tcall_writer out;
     int error;
-    tcall_init(
-        &tc, &(tcall_desc){block, sizeof block, .tools = tools, .tool_count = 1,
-                           .allow = TCALL_WRITE, .hooks = hooks,
-                           .hook_count = TCALL_ARRAY_LEN(hooks),
-                           .stages = &tcall_stages, .lenient = &tcall_lenient});
+    tcall_init(&tc, &(tcall_desc){block, sizeof block, tools, 1, &tcall_lenient,
+                                  &tcall_report, .allow = TCALL_WRITE,
+                                  .hooks = hooks,
+                                  .hook_count = TCALL_ARRAY_LEN(hooks),
+                                  .stages = &tcall_stages});
     tcall_writer_init(&out, result, sizeof result);
     tcall_hydrate(&tc, &call);
     error = tcall_invoke(&tc, &call, &out);

@@ -34,9 +34,9 @@ int main(int argc, char **argv)
     static tport ports[3];
     static tcall tc;
     static tcall_agent agent;
-    int error = tcall_init(
-        &tc, &(tcall_desc){block, sizeof block, .tools = tools, .tool_count = 1,
-                           .allow = TCALL_READ, .lenient = &tcall_lenient});
+    int error = tcall_init(&tc, &(tcall_desc){block, sizeof block, tools, 1,
+                                              &tcall_lenient, &tcall_report,
+                                              .allow = TCALL_READ});
     for (int i = 0; i < 3 && !error; i++) {
         const char *url = argc > 1 ? argv[1] : services[i].url;
         tport_init(&ports[i], &(tport_desc){.url = url});

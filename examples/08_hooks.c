@@ -43,11 +43,11 @@ int main(void)
                                  .run = at_most_twice, .user = &calls},
                                 TCALL_CACHE(&cache),
                                 TCALL_AUDIT(&audit)};
-    tcall_init(
-        &tc, &(tcall_desc){block, sizeof block, .tools = tools, .tool_count = 1,
-                           .allow = TCALL_READ, .hooks = hooks,
-                           .hook_count = TCALL_ARRAY_LEN(hooks),
-                           .stages = &tcall_stages, .lenient = &tcall_lenient});
+    tcall_init(&tc,
+               &(tcall_desc){block, sizeof block, tools, 1, &tcall_lenient,
+                             &tcall_report, .allow = TCALL_READ, .hooks = hooks,
+                             .hook_count = TCALL_ARRAY_LEN(hooks),
+                             .stages = &tcall_stages});
     for (int i = 0; i < 3; i++) {
         tcall_writer out;
         tcall_writer_init(&out, result, sizeof result);

@@ -38,13 +38,11 @@ int main(int argc, char **argv)
 {
     static const tcall_scorer scorers[] = {
         {.name = "words", .weight = 3}, {.name = "pairs", .score = by_pairs}};
-    static const tcall_pick_opts opts = {
-        .max = 2,
-        .allow_unsafe = true,
-        .synonyms = tcall_synonyms,
-        .scorers = scorers,
-        .scorer_count = 2,
-    };
+    static const tcall_pick_opts opts = {.max = 2,
+                                         .allow_unsafe = true,
+                                         .synonyms = tcall_synonyms,
+                                         .scorers = scorers,
+                                         .scorer_count = 2};
     static char block[8192], text[4096];
     static tcall tc;
     tcall_str input = tcall_str_of(argc > 1 ? argv[1] : "swich on the lmap");
@@ -52,13 +50,9 @@ int main(int argc, char **argv)
     tcall_pick_report report = {input, &opts, picks, 0};
     tcall_writer w;
     tcall_writer_init(&w, text, sizeof text - 1);
-    if (tcall_init(&tc,
-                   &(tcall_desc){block, sizeof block, .lenient = &tcall_lenient,
-                                 .tools = tools, .tool_count = 4,
-                                 .allow = TCALL_EVERYTHING}) < 0 ||
-        (report.count = tcall_pick(&tc, input, &opts, picks, 2)) < 0 ||
-        tcall_write_picks(&w, &tc, &report) < 0)
-        return 1;
-    puts(text);
-    return 0;
+    return tcall_init(&tc, &(tcall_desc){block, sizeof block, tools, 4,
+                                         &tcall_lenient, &tcall_report,
+                                         .allow = TCALL_EVERYTHING}) < 0 ||
+           (report.count = tcall_pick(&tc, input, &opts, picks, 2)) < 0 ||
+           tcall_write_picks(&w, &tc, &report) < 0 || puts(text) < 0;
 }

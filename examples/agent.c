@@ -187,7 +187,8 @@ static bool start_tools(session *s)
     d.approve = approve;
     d.on_event = on_event;
     d.now_ms = now_ms;
-    d.report = &faults;
+    d.report = &tcall_report;
+    d.faults = &faults;
     d.hooks = hooks;
     d.hook_count = (uint16_t)TCALL_ARRAY_LEN(hooks);
     d.stages = &tcall_stages;

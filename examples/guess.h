@@ -584,7 +584,8 @@ static bool guess_tools(guess *g, tcall_writer *faults)
                     .tools = g->tools,
                     .tool_count = (size_t)g->tool_count,
                     .allow = TCALL_EVERYTHING,
-                    .report = faults};
+                    .report = &tcall_report,
+                    .faults = faults};
     return tcall_init(&g->tc, &d) == TCALL_OK;
 }
 

@@ -43,6 +43,7 @@ int main(int argc, char **argv)
     tcall_desc registry = tcall_desc();
     registry.block = block;
     registry.lenient = &tcall_lenient;
+    registry.report = &tcall_report;
     registry.block_size = sizeof block;
     registry.tools = tools;
     registry.tool_count = TCALL_ARRAY_LEN(tools);

@@ -250,6 +250,7 @@ static int run(tport *port, const char *model, const char *text)
     static tcall_agent agent;
     const tcall_desc d = {
         .lenient = &tcall_lenient,
+        .report = &tcall_report,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

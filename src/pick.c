@@ -78,7 +78,7 @@ typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
     uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
-    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
     tcall_term_ terms[TCALL_QUERY_TERMS_];
     uint32_t initials[32];               /* of all keys, see tcall_initials_ */
@@ -111,8 +111,9 @@ static void tcall_record_keep_(tcall_record_ *record, unsigned term,
 
 /* ---- keys */
 
-/* Finds the next key with a hash, from *slot on, and moves *slot past it.
- * Returns its entry in key_terms, or 0 when there is no other. */
+/* Finds the next key with a hash, from *slot on, which is its first byte at
+ * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
+ * there is no other. */
 static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
                                   unsigned *slot)
 {
@@ -123,24 +124,13 @@ static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
     }
 }
 
-/* Returns the slot where the search for a key begins. */
-static unsigned tcall_query_slot_(uint32_t hash)
-{
-    return hash >> 24;
-}
-
-static unsigned tcall_key_term_(unsigned key)
-{
-    return (key & TCALL_KEY_TERM_) - 1;
-}
-
 /* Returns the term whose own word has this stem, or -1. */
 static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 {
-    unsigned slot = tcall_query_slot_(stem), key;
+    unsigned slot = stem >> 24, key;
     while ((key = tcall_query_find_(query, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
-            return (int)tcall_key_term_(key);
+            return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
@@ -148,7 +138,7 @@ static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
 static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
                              unsigned initials, unsigned term, bool fuzzy)
 {
-    unsigned slot = tcall_query_slot_(hash), found;
+    unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
     while ((found = tcall_query_find_(query, hash, &slot)) != 0)
         if (found == key)
@@ -240,8 +230,9 @@ static void tcall_query_init_(tcall_query_ *query, tcall_str input,
 
 /* ---- tools */
 
-/* Begins to split one of the texts of a tool. */
-static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
+/* Begins to split one of the texts of a tool. Returns false where it has none.
+ */
+static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
                               unsigned text)
 {
     const char *texts[TCALL_TEXT_COUNT_];
@@ -250,11 +241,14 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
     texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
     texts[TCALL_TEXT_TAGS_] = tool->tags;
     texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
+        return false;
     tcall_split_init_(words, tcall_str_of(texts[text]));
     if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = tool->parameters.text != NULL;
+        words->json = texts[text] != NULL;
         words->shape = tool->shape;
     }
+    return true;
 }
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
@@ -262,10 +256,10 @@ static void tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
 static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
                              const struct tcall_text_weight_ *weight)
 {
-    unsigned slot = tcall_query_slot_(hash), key;
+    unsigned slot = hash >> 24, key;
     bool hit = false;
     while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[tcall_key_term_(key)];
+        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
         bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
         uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
         if (*sum < TCALL_QUERY_SUM_)
@@ -285,7 +279,8 @@ static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
     for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
         const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
         tcall_split_ words;
-        tcall_split_tool_(&words, tool, text);
+        if (!tcall_split_tool_(&words, tool, text))
+            continue;
         words.wanted = query->initials;
         while (tcall_split_next_(&words))
             if (tcall_query_hit_(query, words.stem, weight) ||
@@ -439,14 +434,14 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
     return made;
 }
 
-/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
- * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to two thirds as much again. */
+/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
+ * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
+ * A tool whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
-    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
     return worth * (24u + record->name) / 24;
 }
 
@@ -461,7 +456,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 96 + 64u * record->length / average;
+    norm = 96 + (uint32_t)64 * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -614,12 +609,13 @@ static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
 static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
                                const tcall_picked *candidate)
 {
-    const tcall_picked pick = *candidate;
+    tcall_picked pick;
     int at = count;
-    while (at > 0 && picks[at - 1].rank < pick.rank)
+    while (at > 0 && picks[at - 1].rank < candidate->rank)
         at--;
     if (at >= room)
         return count;
+    pick = *candidate;
     count += count < room;
     memmove(picks + at + 1, picks + at, (size_t)(count - at - 1) * sizeof pick);
     picks[at] = pick;
@@ -888,10 +884,8 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     while (tcall_query_report_(query, &words, &i)) {
         const tcall_term_ *term = &query->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_key(w, "word");
-        tcall_write_str(w, tcall_slice_(words.word, words.length));
-        tcall_write_key(w, "tools");
-        tcall_write_int(w, (tcall_int)tcall_term_tools_(term));
+        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
+        tcall_write_count_(w, "tools", tcall_term_tools_(term));
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -921,14 +915,6 @@ static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
         tcall_write_text(w, "no word of it");
 }
 
-/* Begins an element of a list of tools. */
-static void tcall_write_element_(tcall_writer *w, const tcall_tool *tool)
-{
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "tool");
-    tcall_write_string(w, tool->name);
-}
-
 static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
     const tcall_scorer *scorer;
@@ -945,7 +931,8 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
     tcall_write_open(w, '[');
     for (i = 0; i < report->count; i++) {
         const tcall_picked *pick = &report->picks[i];
-        tcall_write_element_(w, pick->tool);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
@@ -973,9 +960,9 @@ static void tcall_write_excluded_(tcall_writer *w,
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
             continue;
-        tcall_write_element_(w, tool);
-        tcall_write_key(w, "reason");
-        tcall_write_string(w, reason);
+        tcall_write_open(w, '{');
+        tcall_write_pair_(w, "tool", tcall_str_of(tool->name));
+        tcall_write_pair_(w, "reason", tcall_str_of(reason));
         tcall_write_close(w, '}');
     }
     tcall_write_close(w, ']');
@@ -1016,9 +1003,7 @@ int tcall_write_picks(tcall_writer *w, tcall *tc,
     tc->busy = outer;
     if (error < 0)
         return error;
-    tcall_write_key(w, "bytes_saved");
-    tcall_write_int(w, (tcall_int)saved);
-    tcall_write_key(w, "tokens_saved");
-    tcall_write_int(w, (tcall_int)(saved / 4));
+    tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
+    tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
     return tcall_write_close(w, '}');
 }

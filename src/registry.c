@@ -136,8 +136,8 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
     int r = tcall_row_check_(tc, tool);
     r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
     r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK)
-        tcall_row_notes_(tc, tool);
+    if (r == TCALL_OK && tc->desc.report)
+        tc->desc.report->notes(tc, tool);
     return r;
 }
 
@@ -191,7 +191,7 @@ size_t tcall_need(const tcall_desc *desc, size_t bytes)
     tc.busy = NULL;
     copy.block = NULL;
     copy.block_size = 0;
-    copy.report = NULL;
+    copy.faults = NULL;
     if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
         return 0;
     lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));

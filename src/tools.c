@@ -172,48 +172,58 @@ static tcall_review_ tcall_review_of_(tcall *tc, const char *name)
     return review;
 }
 
-/* Begins a line of the report; returns where to write on, or NULL. */
-TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+/* X(NAME, sentence): what can be wrong with a table, and what to do. */
+#define TCALL_PROBLEMS_(X)                                                     \
+    X(TOOL_NAME, "the name must begin with a letter or _ and have 1 to 64 of " \
+                 "A-Z a-z 0-9 _ -")                                            \
+    X(TAKEN, "the name is taken by Windows or JavaScript: choose another")     \
+    X(TWICE, "another tool has this name")                                     \
+    X(RUN, "run is missing: name the function that does the work")             \
+    X(PERMISSIONS,                                                             \
+      "permissions has a bit that is none of TCALL_READ ... TCALL_ACTUATE")    \
+    X(SAFE, "safe is none of tcall_safety")                                    \
+    X(HOOKS, "hooks and hook_count belong together: give both")                \
+    X(TOOL_STAGES, "hooks need tcall_desc.stages: set it to &tcall_stages")    \
+    X(STAGES, "hooks need stages: set it to &tcall_stages")                    \
+    X(HOOK_RUN, "run is missing: name the function to call")                   \
+    X(HOOK_STAGE, "its stage is none of TCALL_STAGES")                         \
+    X(NO_SCHEMA, "parameters is missing: give a JSON Schema, or a shape, or "  \
+                 "set allow_no_schema")                                        \
+    X(BOTH, "parameters and shape say the same twice: leave out parameters, "  \
+            "which is written from the shape")                                 \
+    X(READER, "a schema has text, but no reader: write TCALL_JSON({...}), "    \
+              "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)")         \
+    X(STRICT, "strict needs parameters, or a shape, to hold the model to")     \
+    X(MODE, "no_schema_mode is none of tcall_no_schema")                       \
+    X(TOOLS, "tool_count needs tools: the table")                              \
+    X(MANY, "there are more than 65535 tools")                                 \
+    X(ROWS, "rows and row_count belong together: give both")                   \
+    X(ROOM, "rows has less room than tools needs")                             \
+    X(SERVICES, "services and service_count belong together: give both")       \
+    X(NAMELESS, "services has one without a name: nobody could find it")       \
+    X(CHECK, "validator needs check: the function that checks arguments")      \
+    X(NO_EVENTS, "on_event was left out by TOOLCALL_NO_EVENTS")                \
+    X(NO_REPAIR, "repair was left out by TOOLCALL_NO_REPAIR")
+
+enum {
+#define TCALL_X_(NAME, sentence) TCALL_PROBLEM_##NAME##_,
+    TCALL_PROBLEMS_(TCALL_X_)
+#undef TCALL_X_
+        TCALL_PROBLEM_COUNT_
+};
+
+/* Refuses the table where a condition holds that must not, and has that told by
+ * whoever is named. */
+TCALL_SHARED_ void tcall_refuse_(tcall_review_ *review, bool wrong,
+                                 unsigned problem)
 {
-    tcall_writer *out = tc->desc.report;
-    if (out) {
-        tcall_write_text(out, name ? name : "(no name)");
-        tcall_write_text(out, ": ");
-    }
-    return out;
-}
-
-/* TCALL_REFUSE_(review, wrong, sentence): a condition that must not hold, and
- * what to tell the developer where it does. */
-#ifndef TOOLCALL_NO_REPORT
-
-#define TCALL_REFUSE_ tcall_refuse_
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong,
-                          const char *sentence)
-{
-    tcall_writer *out;
+    const struct tcall_reporter_ *report = review->tc->desc.report;
     if (!wrong)
         return;
     review->error = TCALL_E_TOOL;
-    out = tcall_report_(review->tc, review->name);
-    if (out) {
-        tcall_write_text(out, sentence);
-        tcall_write_text(out, "\n");
-    }
+    if (report)
+        report->tell(review->tc, review->name, problem);
 }
-
-#else
-
-#define TCALL_REFUSE_(review, wrong, sentence) tcall_refuse_(review, wrong)
-
-static void tcall_refuse_(tcall_review_ *review, bool wrong)
-{
-    if (wrong)
-        review->error = TCALL_E_TOOL;
-}
-
-#endif
 
 /* The rule for names: letters, digits, _ - and what `more` adds, at most max,
  * and perhaps a letter or _ first. */
@@ -270,23 +280,18 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
 {
     bool checked = tcall_is_checked_(tool);
-    TCALL_REFUSE_(review, !checked && !tool->allow_no_schema,
-                  "parameters is missing: give a JSON Schema, or a shape, "
-                  "or set allow_no_schema");
-    TCALL_REFUSE_(review, tool->parameters.text && tool->shape,
-                  "parameters and shape say the same twice: leave out "
-                  "parameters, which is written from the shape");
-    TCALL_REFUSE_(review,
+    tcall_refuse_(review, !checked && !tool->allow_no_schema,
+                  TCALL_PROBLEM_NO_SCHEMA_);
+    tcall_refuse_(review, tool->parameters.text && tool->shape,
+                  TCALL_PROBLEM_BOTH_);
+    tcall_refuse_(review,
                   tcall_is_unread_(tool->parameters) ||
                       tcall_is_unread_(tool->output) ||
                       tcall_is_unread_(tool->provider_schema),
-                  "a schema has text, but no reader: write TCALL_JSON({...}), "
-                  "TCALL_SCHEMA_TEXT(text) or tcall_schema_text_of(text)");
-    TCALL_REFUSE_(review, tool->strict && !checked,
-                  "strict needs parameters, or a shape, to hold the model "
-                  "to");
-    TCALL_REFUSE_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
-                  "no_schema_mode is none of tcall_no_schema");
+                  TCALL_PROBLEM_READER_);
+    tcall_refuse_(review, tool->strict && !checked, TCALL_PROBLEM_STRICT_);
+    tcall_refuse_(review, tool->no_schema_mode > TCALL_NO_SCHEMA_FULL,
+                  TCALL_PROBLEM_MODE_);
 }
 
 /* Everything that is wrong with a row but for its schemas and hooks. */
@@ -294,27 +299,24 @@ TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
                                                    const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review,
                   !tool->name || !tcall_name_fits_(tool->name, "", 64, true),
-                  "the name must begin with a letter or _ and have 1 to 64 "
-                  "of A-Z a-z 0-9 _ -");
-    TCALL_REFUSE_(&review, tool->name && tcall_is_reserved_(tool->name),
-                  "the name is taken by Windows or JavaScript: choose another");
-    TCALL_REFUSE_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
-                  "another tool has this name");
-    TCALL_REFUSE_(&review, !tool->run,
-                  "run is missing: name the function that does the work");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_TOOL_NAME_);
+    tcall_refuse_(&review, tool->name && tcall_is_reserved_(tool->name),
+                  TCALL_PROBLEM_TAKEN_);
+    tcall_refuse_(&review, tcall_find(tc, tcall_str_of(tool->name)) != NULL,
+                  TCALL_PROBLEM_TWICE_);
+    tcall_refuse_(&review, !tool->run, TCALL_PROBLEM_RUN_);
+    tcall_refuse_(&review,
                   (tool->permissions | tool->optional_permissions) >
                       TCALL_EVERYTHING,
-                  "permissions has a bit that is none of TCALL_READ ... "
-                  "TCALL_ACTUATE");
-    TCALL_REFUSE_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
-                  "safe is none of tcall_safety");
-    TCALL_REFUSE_(&review, !tool->hooks != !tool->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, tool->hook_count > 0 && !tc->desc.stages,
-                  "hooks need tcall_desc.stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_PERMISSIONS_);
+    tcall_refuse_(&review, tool->safe > TCALL_SAFETY_UNSAFE,
+                  TCALL_PROBLEM_SAFE_);
+    tcall_refuse_(&review, !tool->hooks != !tool->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, tool->hook_count > 0 && !tc->desc.stages,
+                  TCALL_PROBLEM_TOOL_STAGES_);
     tcall_row_check_arguments_(&review, tool);
     return review.error;
 }
@@ -332,43 +334,64 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
-    TCALL_REFUSE_(&review, desc->tool_count > 0 && !desc->tools,
-                  "tool_count needs tools: the table");
-    TCALL_REFUSE_(&review,
+    tcall_refuse_(&review, desc->tool_count > 0 && !desc->tools,
+                  TCALL_PROBLEM_TOOLS_);
+    tcall_refuse_(&review,
                   desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX,
-                  "there are more than 65535 tools");
-    TCALL_REFUSE_(&review, !desc->rows != !desc->row_count,
-                  "rows and row_count belong together: give both");
-    TCALL_REFUSE_(&review, desc->rows && desc->row_count < desc->tool_count,
-                  "rows has less room than tools needs");
-    TCALL_REFUSE_(&review, !desc->hooks != !desc->hook_count,
-                  "hooks and hook_count belong together: give both");
-    TCALL_REFUSE_(&review, !desc->services != !desc->service_count,
-                  "services and service_count belong together: give both");
-    TCALL_REFUSE_(&review,
+                  TCALL_PROBLEM_MANY_);
+    tcall_refuse_(&review, !desc->rows != !desc->row_count,
+                  TCALL_PROBLEM_ROWS_);
+    tcall_refuse_(&review, desc->rows && desc->row_count < desc->tool_count,
+                  TCALL_PROBLEM_ROOM_);
+    tcall_refuse_(&review, !desc->hooks != !desc->hook_count,
+                  TCALL_PROBLEM_HOOKS_);
+    tcall_refuse_(&review, !desc->services != !desc->service_count,
+                  TCALL_PROBLEM_SERVICES_);
+    tcall_refuse_(&review,
                   tcall_has_nameless_(desc->services, desc->service_count),
-                  "services has one without a name: nobody could find it");
-    TCALL_REFUSE_(&review, desc->validator && !desc->validator->check,
-                  "validator needs check: the function that checks arguments");
-#ifdef TOOLCALL_NO_REPORT
-    TCALL_REFUSE_(&review, desc->report != NULL, "");
-#endif
-    TCALL_REFUSE_(&review, desc->hook_count > 0 && !desc->stages,
-                  "hooks need stages: set it to &tcall_stages");
+                  TCALL_PROBLEM_NAMELESS_);
+    tcall_refuse_(&review, desc->validator && !desc->validator->check,
+                  TCALL_PROBLEM_CHECK_);
+    tcall_refuse_(&review, desc->hook_count > 0 && !desc->stages,
+                  TCALL_PROBLEM_STAGES_);
 #ifdef TOOLCALL_NO_EVENTS
-    TCALL_REFUSE_(&review, desc->on_event != NULL,
-                  "on_event was left out by TOOLCALL_NO_EVENTS");
+    tcall_refuse_(&review, desc->on_event != NULL, TCALL_PROBLEM_NO_EVENTS_);
 #endif
 #ifdef TOOLCALL_NO_REPAIR
-    TCALL_REFUSE_(&review, desc->repair != NULL,
-                  "repair was left out by TOOLCALL_NO_REPAIR");
+    tcall_refuse_(&review, desc->repair != NULL, TCALL_PROBLEM_NO_REPAIR_);
 #endif
     return review.error;
 }
 
-/* ---- what may have been forgotten ---- */
+/* ---- the report ---- */
 
-#ifndef TOOLCALL_NO_REPORT
+/* Begins a line of the report; returns where to write on, or NULL. */
+TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
+{
+    tcall_writer *out = tc->desc.report ? tc->desc.faults : NULL;
+    if (out) {
+        tcall_write_text(out, name ? name : "(no name)");
+        tcall_write_text(out, ": ");
+    }
+    return out;
+}
+
+/* Notes the first sentence, and writes each as a line. */
+static void tcall_report_tell_(tcall *tc, const char *name, unsigned problem)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, sentence) sentence "\0"
+        TCALL_PROBLEMS_(TCALL_X_);
+#undef TCALL_X_
+    const char *sentence = tcall_nth_(sentences, problem);
+    tcall_writer *out = tcall_report_(tc, name);
+    if (!tc->problem)
+        tc->problem = sentence;
+    if (out) {
+        tcall_write_text(out, sentence);
+        tcall_write_text(out, "\n");
+    }
+}
 
 /* Is there a hook that may give approval? */
 static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
@@ -381,11 +404,11 @@ static bool tcall_has_consent_(const tcall_hook *hooks, size_t count)
 }
 
 /* Reports what is allowed, but hardly meant: a tool that nobody can call. */
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
+static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
     const char *withheld = tcall_withheld_(tc, tool);
-    tcall_writer *out = desc->report;
+    tcall_writer *out = desc->faults;
     if (out && withheld) {
         tcall_report_(tc, tool->name);
         tcall_write_text(out,
@@ -402,12 +425,5 @@ TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
-#else
-
-TCALL_SHARED_ void tcall_row_notes_(tcall *tc, const tcall_tool *tool)
-{
-    (void)tc;
-    (void)tool;
-}
-
-#endif
+TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
+                                                         tcall_report_notes_};

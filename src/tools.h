@@ -307,22 +307,39 @@ typedef struct tcall_stages_ {
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
 
+/* Private: see tcall_report. problem: TCALL_PROBLEM_... */
+struct tcall_reporter_ {
+    void (*tell)(tcall *tc, const char *name, unsigned problem);
+    void (*notes)(tcall *tc, const tcall_tool *tool);
+};
+
+#ifndef TOOLCALL_STATIC
+/* Says what is wrong with the tables of a program: for tcall_desc.report. */
+TCALL_API const struct tcall_reporter_ tcall_report;
+#endif
+
 /* Everything a registry needs, in one place. Zero is the default. */
 typedef struct tcall_desc {
     void *block; /* memory for everything; must outlive the tcall */
     size_t block_size;
     const tcall_tool *tools;
     size_t tool_count; /* at most 65,535 */
-    tcall_tool *rows;  /* room for tools that come at run time: tcall_add */
-    size_t row_count;  /* of these, those of tools included */
+    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
+     * strict JSON of the types that are asked for, or refused. */
+    const struct tcall_lenience_ *lenient;
+    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
+     * table is refused with a code, for a program that has started once. */
+    const struct tcall_reporter_ *report;
+    tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
+                           * here for each fault, and for what may have been
+                           * forgotten ("NAME: note: ..."); NULL: no lines */
+    tcall_tool *rows;     /* room for tools that come at run time: tcall_add */
+    size_t row_count;     /* of these, those of tools included */
     /* Which of the tools there are, for the model as for programs: */
     uint8_t allow;     /* permissions given: TCALL_READ | ...; default none */
     uint16_t roles;    /* bits, of the user: tool->roles must have one */
     uint16_t groups;   /* bits, of the tools that are wanted; default: all */
     bool lazy_schemas; /* compile a schema only while a call is checked */
-    /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
-     * strict JSON of the types that are asked for, or refused. */
-    const struct tcall_lenience_ *lenient;
     const tcall_validator *validator; /* default: the built-in one */
     /* Asked for tools that need it. NULL: such calls are denied. */
     tcall_verdict (*approve)(void *user, const tcall_call *call);
@@ -346,9 +363,6 @@ typedef struct tcall_desc {
     tcall_session *session; /* of calls that have none of their own */
     uint64_t hash_key[2];   /* of all hashes: random and secret, where others
                              * may want to forge what an approval is bound to */
-    tcall_writer *report;   /* tcall_init and tcall_add write one line here for
-                             * each fault of a table, and for what may have been
-                             * forgotten ("NAME: note: ..."); NULL: none */
     void *user;             /* for all of the above */
 } tcall_desc;
 
@@ -363,7 +377,9 @@ typedef struct tcall_order_ {
 struct tcall {
     tcall_desc desc;
     tcall_block block;
-    uint16_t repairs; /* how many were tried */
+    const char *problem; /* what is wrong with a table, the first thing, where
+                          * desc.report is named; else NULL. Static text */
+    uint16_t repairs;    /* how many were tried */
     /* private */
     bool ready;
     int error;                /* of tcall_init */
@@ -384,7 +400,7 @@ struct tcall {
 };
 
 /* Checks every tool and sets the block up. Returns TCALL_OK; TCALL_E_TOOL when
- * a definition is wrong: desc->report then has all faults of all tables, each
+ * a definition is wrong: desc->faults then has all faults of all tables, each
  * as "name: what is wrong and what to do"; or TCALL_E_MEMORY: tc->block.need
  * says how large to make the block for all of it, also of a desc that has no
  * block yet. Defaults and roots of schemas are checked where the block has room
@@ -425,7 +441,7 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *     }
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
- * (desc.report has the faults), TCALL_E_MEMORY when no row is free or the block
+ * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
  * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
  * built anew afterwards. Tools may call this, and tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);

@@ -379,14 +379,18 @@ static size_t tcall_stem_(const char *word, size_t length)
     return length;
 }
 
-/* Returns the FNV-1a hash. In words with endings y counts as i: city, cities.
- */
-static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
+TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
 {
-    uint32_t hash = 2166136261u;
-    size_t i;
-    for (i = 0; i < length; i++) {
-        char c = endings && word[i] == 'y' ? 'i' : word[i];
+    return value < most ? (unsigned)value : most;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
         hash = (hash ^ (unsigned char)c) * 16777619u;
     }
     return hash;
@@ -398,14 +402,15 @@ static uint32_t tcall_word_hash_(const char *word, size_t length, bool endings)
 static void tcall_split_stem_(tcall_split_ *words)
 {
     const char *word = words->word;
-    size_t length = words->length;
+    size_t length = words->length, first;
     bool endings = length > 3 && tcall_is_letter_(*word);
     if (endings)
         length = tcall_stem_(word, length);
-    words->stem = tcall_word_hash_(word, length, endings);
-    words->prefix = endings && length >= TCALL_WORD_PREFIX_
-                        ? ~tcall_word_hash_(word, TCALL_WORD_PREFIX_, true)
-                        : 0;
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
 }
 
 /* ---- the next word */
@@ -421,11 +426,6 @@ static unsigned tcall_initials_(const char *word, size_t length)
     if (length > 2)
         bits ^= (unsigned)(word[2] & 15) * 37;
     return bits & 1023;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
 }
 
 /* Reads a word or a sign at the cursor; returns whether it was a word. */

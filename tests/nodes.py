@@ -127,7 +127,8 @@ static int try_tool(tcall_schema_text parameters, const char *arguments, bool la
     desc.block = block;
     desc.block_size = sizeof block;
     desc.lazy_schemas = lazy;
-    desc.report = &told;
+    desc.report = &tcall_report;
+    desc.faults = &told;
     r = tcall_init(&tc, &desc);
     printf("init %%d need %%lu: %%.*s\\n", r, (unsigned long)tcall_need(&desc, 0), (int)told.fill, report);
     if (r < 0)

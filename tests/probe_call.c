@@ -89,7 +89,8 @@ int probe_call(const char *path, FILE *in, FILE *out)
     desc.tools = tools;
     desc.tool_count = count;
     desc.allow = TCALL_READ;
-    desc.report = &faults;
+    desc.report = &tcall_report;
+    desc.faults = &faults;
     ready = tcall_init(&tc, &desc);
     while ((line = probe_line(in, &len)) != NULL) {
         tcall_json v = probe_parse(line, len);

@@ -454,7 +454,8 @@ static void read_descs(conversation *c, tcall_json in)
     desc->hooks = &c->inject;
     desc->hook_count = 1;
     desc->stages = &tcall_stages;
-    desc->report = &c->report.out;
+    desc->report = &tcall_report;
+    desc->faults = &c->report.out;
     desc->user = c;
     agent->tc = &c->tc;
     agent->provider =

@@ -1,4 +1,4 @@
-/* Needs: REPORT, STRICT, EVENTS. */
+/* Needs: STRICT, EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"
@@ -38,7 +38,8 @@ static void prepare(void)
     desc.tool_count = 1;
     desc.stages = &tcall_stages;
     desc.allow = TCALL_WRITE;
-    desc.report = &faults;
+    desc.report = &tcall_report;
+    desc.faults = &faults;
     memset(report, 0, sizeof report);
     tcall_writer_init(&faults, report, sizeof report - 1);
 }

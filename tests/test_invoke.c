@@ -1,4 +1,4 @@
-/* Needs: REPORT, SENTENCES, EVENTS, REPAIR. */
+/* Needs: SENTENCES, EVENTS, REPAIR. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED
@@ -145,7 +145,8 @@ static int start(tcall *tc, tcall_desc *desc)
         desc->tool_count = TCALL_ARRAY_LEN(tools);
     }
     desc->on_event = note;
-    desc->report = &faults;
+    desc->report = &tcall_report;
+    desc->faults = &faults;
     runs = 0;
     return tcall_init(tc, desc);
 }

@@ -1,4 +1,4 @@
-/* Needs: REPORT, EVENTS. */
+/* Needs: EVENTS. */
 /* Tools that come and go at run time, calls without a model, kept results. */
 #ifdef TEST_LINKED
 #include "toolcall.h"
@@ -67,7 +67,8 @@ static int begin(bool lazy, size_t row_count)
     d.allow = 0xFF;
     d.lazy_schemas = lazy;
     d.approve = NULL;
-    d.report = &faults;
+    d.report = &tcall_report;
+    d.faults = &faults;
     d.rows = row_count ? rows : NULL;
     d.row_count = row_count;
     return tcall_init(&tc, &d);
@@ -489,6 +490,33 @@ static int review(const char *parameters, size_t size)
 
 #define OBJECT "the schema: parameters must take an object:"
 
+/* Without a report a wrong table is refused all the same; with one, and no room
+ * for lines, its first fault is known. */
+static void test_report(void)
+{
+    tcall_desc desc;
+    begin(false, 0);
+    desc = tc.desc;
+    desc.report = NULL;
+    fixed[1].run = NULL;
+    fixed[1].permissions = 0xFF;
+    memset(report, 0, sizeof report);
+    tcall_writer_init(&faults, report, sizeof report - 1);
+    CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL && !tc.problem && !report[0]);
+    CHECK(tcall_find(&tc, tcall_str_of("first")) == NULL);
+    desc.report = &tcall_report;
+    desc.faults = NULL;
+    CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL && !report[0]);
+    CHECK(tc.problem && strstr(tc.problem, "run is missing: name the"));
+    fixed[1].run = fixed[0].run;
+    fixed[1].permissions = TCALL_READ;
+    fixed[1].parameters = tcall_schema_text_of("{\"type\":\"dict\"}");
+    CHECK(tcall_init(&tc, &desc) == TCALL_E_TOOL);
+    CHECK(tc.problem && strstr(tc.problem, "type"));
+    begin(false, 0);
+    CHECK(!tc.problem);
+}
+
 static void test_review(void)
 {
     static const struct {
@@ -576,6 +604,7 @@ static void test_all_faults(void)
 int main(void)
 {
     test_review();
+    test_report();
     test_all_faults();
     test_listeners();
     test_rows();

@@ -1,5 +1,4 @@
-/* Tools that have a shape in place of a schema, in the whole library.
- * Needs: REPORT. */
+/* Tools that have a shape in place of a schema, in the whole library. */
 #include "toolcall.h"
 
 #include "check.h"
@@ -217,7 +216,8 @@ static void test_left_out(void)
     set_tools();
     memset(&desc, 0, sizeof desc);
     tcall_writer_init(&report, out_text, sizeof out_text - 1);
-    desc.report = &report;
+    desc.report = &tcall_report;
+    desc.faults = &report;
     desc.repair = mended;
     desc.on_event = heard;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
@@ -431,7 +431,8 @@ static void test_registry(void)
     tools[1].parameters = tcall_schema_text_of(NULL);
     memset(&desc, 0, sizeof desc);
     tcall_writer_init(&report, out_text, sizeof out_text - 1);
-    desc.report = &report;
+    desc.report = &tcall_report;
+    desc.faults = &report;
     CHECK(start(&tc, &desc) == TCALL_E_TOOL);
     out_text[report.fill] = '\0';
     for (i = 0; i < TCALL_ARRAY_LEN(sentences); i++)

@@ -167,7 +167,8 @@ static void start(ttool_task_desc d, unsigned allow, int rounds, int calls,
     t.approve = ask;
     t.on_event = on_event;
     t.now_ms = m_now;
-    t.report = &faults;
+    t.report = &tcall_report;
+    t.faults = &faults;
     if (tcall_init(&tc, &t) < 0)
         printf("%s\n", report);
     memset(&a, 0, sizeof a);

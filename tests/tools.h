@@ -111,7 +111,8 @@ static inline void start_tools(tcall_desc *desc)
     desc->lenient = &tcall_lenient;
     desc->block_size = sizeof block;
     desc->approve = approve;
-    desc->report = &faults;
+    desc->report = &tcall_report;
+    desc->faults = &faults;
     if (tcall_init(&tc, desc) != TCALL_OK) {
         printf("%s\n", report);
         exit(1);

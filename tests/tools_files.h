@@ -364,7 +364,8 @@ static inline void start_in(const char *root, bool confirm)
     d.hook_count = hook_count;
     d.stages = &tcall_stages;
     d.on_event = on_event;
-    d.report = &faults;
+    d.report = &tcall_report;
+    d.faults = &faults;
     if (tcall_init(&tc, &d) != TCALL_OK) {
         printf("%s\n", report);
         exit(1);

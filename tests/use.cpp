@@ -34,6 +34,7 @@ int main()
     tool.permissions = TCALL_READ;
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

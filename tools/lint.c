@@ -486,9 +486,9 @@ static int ttool_lint_init_(tcall *tc, tcall_desc *desc, tcall_tool *row)
         desc->block = malloc(desc->block_size);
         if (!desc->block)
             break;
-        if (desc->report)
-            tcall_writer_init(desc->report, desc->report->buf,
-                              desc->report->cap);
+        if (desc->faults)
+            tcall_writer_init(desc->faults, desc->faults->buf,
+                              desc->faults->cap);
         r = tcall_init(tc, desc);
     }
     return r;
@@ -714,7 +714,8 @@ static int ttool_lint_register_(const tcall_tool *tool, char *text, size_t cap)
     desc.roles = row.roles;
     desc.groups = row.groups;
     desc.approve = ttool_lint_approve_;
-    desc.report = &report;
+    desc.report = &tcall_report;
+    desc.faults = &report;
     tcall_writer_init(&report, text, cap - 1);
     r = ttool_lint_init_(&tc, &desc, &row);
     text[report.fill] = '\0';

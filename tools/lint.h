@@ -15,10 +15,6 @@
 
 #include "toolcall.h"
 
-#ifdef TOOLCALL_NO_REPORT
-#error lint.h needs REPORT
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 #endif

@@ -112,7 +112,7 @@ static int ttool_task_begin_(ttool_task *task, tcall_ctx *cx, tcall_json args,
     d.tools = c->rows;
     d.tool_count = ttool_task_rows_(c, &cx->tc->desc);
     d.allow &= t->allow;
-    d.report = NULL;
+    d.faults = NULL;
     ad.tc = &c->tc;
     ad.parent = cx->call;
     ad.system = t->system ? t->system : ad.system;

@@ -328,6 +328,7 @@ static int agent_init(void)
 {
     const tcall_desc d = {
         .lenient = &tcall_lenient,
+        .report = &tcall_report,
         .block = block,
         .block_size = sizeof block,
         .tools = tools,

@@ -48,6 +48,7 @@ static int begin()
     tool.permissions = TCALL_ACTUATE;
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = sizeof block;
     desc.tools = &tool;
     desc.tool_count = 1;

@@ -194,6 +194,7 @@ static void test_agent(void)
     static char answer[300];
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = sizeof block;
     asks.tc = &tc;
     asks.provider = &tcall_openai;

@@ -132,7 +132,8 @@ int main(int argc, char **argv)
                                      : TCALL_TEXT({"type" : "object"}));
     }
     tcall_writer_init(&report, faults, sizeof faults);
-    desc.report = &report;
+    desc.report = &tcall_report;
+    desc.faults = &report;
     r = tcall_init(&tc, &desc);
     if (r == TCALL_OK)
         r = flow(len);

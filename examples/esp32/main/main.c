@@ -88,6 +88,7 @@ void app_main(void)
     static tcall_agent agent;
     const tport_desc net = {.url = "https://api.openai.com"};
     const tcall_desc d = {.lenient = &tcall_lenient,
+                          .report = &tcall_report,
                           .block = block,
                           .block_size = sizeof block,
                           .tools = tools,

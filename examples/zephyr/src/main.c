@@ -118,6 +118,7 @@ static void answer(tcall_str line)
 int main(void)
 {
     const tcall_desc desc = {.lenient = &tcall_lenient,
+                             .report = &tcall_report,
                              .block = block,
                              .block_size = sizeof block,
                              .tools = tools,

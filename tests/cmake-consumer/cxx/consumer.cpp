@@ -27,6 +27,7 @@ int main()
     desc.allow = TCALL_ACTUATE;
     desc.block = block;
     desc.lenient = &tcall_lenient;
+    desc.report = &tcall_report;
     desc.block_size = sizeof block;
     tcall_writer_init(&out, text, sizeof text);
     return tcall_init(&tc, &desc) ||
