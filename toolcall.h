@@ -10537,7 +10537,8 @@ static bool tcall_walk_next_(tcall_shape_walk_ *walk)
     walk->at = level->at;
     if (level->list) {
         walk->node = (const tcall_shape *)level->more;
-        level->at += walk->at ? level->size : 0;
+        if (walk->at)
+            level->at += level->size;
     } else {
         TCALL_FETCH_(tcall_object, object, level->more);
         walk->node = object->members + level->next;
@@ -12947,8 +12948,7 @@ static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
-    if (count)
-        rows[count - 1].flags |= TCALL_ROW_LAST_;
+    rows[count ? count - 1 : 0].flags |= TCALL_ROW_LAST_;
 }
 
 /* Brings the rows of a schema to their place, in their order. */
@@ -14886,8 +14886,11 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    const char *at = text.ptr, *end = at + text.len;
+    const char *at = text.ptr, *end;
     tcall_syntax_ syntax;
+    if (!text.len) /* C does not define NULL + 0 */
+        return false;
+    end = at + text.len;
     while (at < end && tcall_is_space_(*at))
         at++;
     if (at == end || *at != '{')
