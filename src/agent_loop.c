@@ -294,21 +294,10 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     return request;
 }
 
-/* Adds bytes to a sum: FNV-1a. */
-TCALL_SHARED_ uint32_t tcall_sum_(uint32_t sum, tcall_str bytes)
-{
-    size_t i;
-    for (i = 0; i < bytes.len; i++)
-        sum = (sum ^ (uint8_t)bytes.ptr[i]) * 16777619u;
-    return sum;
-}
-
-#define TCALL_SUM_START_ 2166136261u
-
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 {
     uint32_t *sum = (uint32_t *)user;
-    *sum = tcall_sum_(*sum, tcall_slice_(bytes, len));
+    *sum = tcall_hash_more_(*sum, tcall_slice_(bytes, len));
     return (int)len;
 }
 
@@ -320,13 +309,14 @@ TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum = tcall_sum_(TCALL_SUM_START_, tcall_str_of(provider->name));
+    uint32_t sum =
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
     tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum =
-        tcall_sum_(sum, tcall_str_of(request.model)); /* it may be no member */
+    sum = tcall_hash_more_(
+        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;

@@ -41,45 +41,48 @@ TCALL_SHARED_ const char *tcall_nth_(const char *texts, unsigned index)
 
 /* ---- errors ---- */
 
-/* A row with its sentence, and one whose sentence was left out. */
-#define TCALL_SAID_(name, code, sentence)   {code, sentence},
-#define TCALL_UNSAID_(name, code, sentence) {code, code},
+/* The sentence of a row, and of one whose sentence was left out. */
+#define TCALL_SAID_(name, code, sentence)   sentence "\0"
+#define TCALL_UNSAID_(name, code, sentence) "\0"
 #ifdef TOOLCALL_NO_SENTENCES
 #define TCALL_CALL_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_CALL_ROW_ TCALL_SAID_
 #endif
-#define TCALL_SCHEMA_ROW_ TCALL_CALL_ROW_
 #ifdef TOOLCALL_NO_AGENT
 #define TCALL_AGENT_ROW_ TCALL_UNSAID_
 #else
 #define TCALL_AGENT_ROW_ TCALL_CALL_ROW_
 #endif
 
-/* Row -error: the first is success, the last any number that is no error. */
-static const struct {
-    const char *code, *sentence;
-} tcall_errors_[] = {
-    {"ok", "ok"},
-    TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_SCHEMA_ROW_)
-        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
-            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_){"?", "unknown error"}};
+/* Text -error: the first is success, the last any number that is no error. */
+static const char tcall_error_codes_[] =
+#define TCALL_X_(name, code, sentence) code "\0"
+    "ok\0" TCALL_ERRORS(TCALL_X_) "?";
+#undef TCALL_X_
 
-static int tcall_error_row_(int error)
+static const char tcall_error_sentences_[] =
+    "\0" TCALL_ERRORS_CALL(TCALL_CALL_ROW_) TCALL_ERRORS_SCHEMA(TCALL_CALL_ROW_)
+        TCALL_ERRORS_HOOKS(TCALL_CALL_ROW_)
+            TCALL_ERRORS_AGENT(TCALL_AGENT_ROW_) "unknown error";
+
+static unsigned tcall_error_row_(int error)
 {
     if (error > TCALL_OK)
         return 0;
-    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : -error;
+    return error < -TCALL_I_COUNT ? TCALL_I_COUNT + 1 : (unsigned)-error;
 }
 
 const char *tcall_error_code(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].code;
+    return tcall_nth_(tcall_error_codes_, tcall_error_row_(error));
 }
 
 const char *tcall_error_text(int error)
 {
-    return tcall_errors_[tcall_error_row_(error)].sentence;
+    const char *sentence =
+        tcall_nth_(tcall_error_sentences_, tcall_error_row_(error));
+    return *sentence ? sentence : tcall_error_code(error);
 }
 
 const char *tcall_error_type(int error)

@@ -417,7 +417,7 @@ static bool tcall_loops_did_(const tcall_loops *loops, uint64_t call)
 {
     uint16_t i;
     for (i = 0; i < loops->count; i++)
-        if (loops->done[i].call == call)
+        if (loops->done[i] == call)
             return true;
     return false;
 }
@@ -484,8 +484,10 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if (cx->call->loops && cx->call->loops != loops)
         return TCALL_OK;
     for (i = 0; i < loops->count; i++)
-        if (!tcall_changes_(cx, loops->done[i].thing))
-            loops->done[kept++] = loops->done[i];
+        if (!tcall_changes_(cx, loops->things[i])) {
+            loops->done[kept] = loops->done[i];
+            loops->things[kept++] = loops->things[i];
+        }
     loops->count = kept;
     if (!here || !here->tool)
         return TCALL_OK;
@@ -493,10 +495,13 @@ int tcall_loops_end_(tcall_ctx *cx, void *user)
     if ((cx->failure.error < 0 && !ran) || here->answered || !tool ||
         tool->allow_repeat)
         return TCALL_OK;
-    if (kept == TOOLCALL_LOOP_CALLS)
-        memmove(loops->done, loops->done + 1, --kept * sizeof *loops->done);
-    loops->done[kept].call = here->call;
-    loops->done[kept].thing = cx->thing;
+    if (kept == TOOLCALL_LOOP_CALLS) {
+        kept--;
+        memmove(loops->done, loops->done + 1, kept * sizeof *loops->done);
+        memmove(loops->things, loops->things + 1, kept * sizeof *loops->things);
+    }
+    loops->done[kept] = here->call;
+    loops->things[kept] = cx->thing;
     loops->count = (uint16_t)(kept + 1);
     return TCALL_OK;
 }

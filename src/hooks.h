@@ -146,13 +146,11 @@ TCALL_API int tcall_ledger_decide(tcall_ledger *ledger, uint64_t key,
 #endif
 typedef struct tcall_loops {
     /* private */
-    struct {
-        uint64_t call;
-        uint32_t thing;
-    } done[TOOLCALL_LOOP_CALLS]; /* oldest first */
-    uint64_t recent[4];          /* whatever came of them, latest first */
-    uint64_t refused;            /* tool of the calls that were refused last */
-    uint16_t count;              /* of done */
+    uint64_t done[TOOLCALL_LOOP_CALLS];   /* calls, oldest first */
+    uint32_t things[TOOLCALL_LOOP_CALLS]; /* that they were about */
+    uint64_t recent[4]; /* whatever came of them, latest first */
+    uint64_t refused;   /* tool of the calls that were refused last */
+    uint16_t count;     /* of done */
     uint8_t refusals;
     bool denied; /* whatever the arguments are */
 } tcall_loops;

@@ -193,53 +193,6 @@ int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
     return TCALL_E_MEMORY;
 }
 
-/* Goes on with an object: its names and descriptions, and its defaults. */
-static void tcall_hash_object_(const tcall *tc, uint64_t *hash,
-                               const tcall_object *object)
-{
-    tcall_chain_(tc, hash, tcall_words_text_(object->names, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_words_text_(object->descriptions, object->count));
-    tcall_chain_(tc, hash,
-                 tcall_slice_((const char *)object->initial, object->size));
-}
-
-/* Goes on with a value's node: with what it says, not where that lies. */
-static void tcall_hash_node_(const tcall *tc, uint64_t *hash,
-                             const tcall_shape *node)
-{
-    const int32_t bounds[] = {node->low, node->high};
-    const tcall_range *range = (const tcall_range *)node->more;
-    char head[4];
-    head[0] = (char)node->types;
-    head[1] = (char)node->kind;
-    head[2] = (char)node->digits;
-    head[3] = (char)node->flags;
-    tcall_chain_(tc, hash, tcall_slice_(head, sizeof head));
-    tcall_chain_(tc, hash, tcall_slice_((const char *)bounds, sizeof bounds));
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER)
-        tcall_chain_(
-            tc, hash,
-            tcall_slice_((const char *)&range->low, 2 * sizeof range->low));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_chain_(tc, hash,
-                     tcall_words_text_((const char *)node->more,
-                                       (unsigned)node->high + 1));
-    else if (node->kind == TCALL_KIND_OBJECT)
-        tcall_hash_object_(tc, hash, (const tcall_object *)node->more);
-}
-
-/* Goes on with all that a shape says. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_hash_object_(tc, hash, shape);
-    tcall_walk_begin_(&walk, shape, NULL);
-    while (tcall_walk_on_(&walk))
-        tcall_hash_node_(tc, hash, walk.node);
-}
-
 /* ---- definitions ---- */
 
 /* What is nested deeper than this counts as it is written. */
@@ -252,6 +205,34 @@ static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
     tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
     hashed.levels = levels;
     return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
 }
 
 /* Of all that says what a tool is and may do. */

@@ -39,7 +39,7 @@ typedef struct tcall_saver_ {
 
 static void tcall_save_bytes_(tcall_saver_ *saver, tcall_str bytes)
 {
-    saver->sum = tcall_sum_(saver->sum, bytes);
+    saver->sum = tcall_hash_more_(saver->sum, bytes);
     tcall_write_bytes(saver->out, bytes.ptr, bytes.len);
 }
 
@@ -142,7 +142,7 @@ static tcall_saved_ tcall_save_state_(const tcall_agent *agent)
 
 int tcall_agent_save(const tcall_agent *agent, tcall_writer *out)
 {
-    tcall_saver_ saver = {out, TCALL_SUM_START_};
+    tcall_saver_ saver = {out, TCALL_HASH_EMPTY_};
     char sum[TCALL_SAVE_SUM_];
     const tcall *outer;
     int i;
@@ -322,13 +322,13 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
 static bool tcall_load_whole_(tcall_str *bytes)
 {
     const char *end;
-    uint32_t sum = TCALL_SUM_START_;
+    uint32_t sum = TCALL_HASH_EMPTY_;
     int i;
     if (bytes->len < TCALL_SAVE_MARK_ + TCALL_SAVE_SUM_ ||
         memcmp(bytes->ptr, tcall_save_mark_, TCALL_SAVE_MARK_) != 0)
         return false;
     bytes->len -= TCALL_SAVE_SUM_;
-    sum = tcall_sum_(sum, *bytes);
+    sum = tcall_hash_more_(sum, *bytes);
     end = bytes->ptr + bytes->len;
     for (i = 0; i < TCALL_SAVE_SUM_; i++)
         if ((uint8_t)end[i] != (uint8_t)(sum >> 8 * i))

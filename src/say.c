@@ -890,19 +890,7 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* What a value was: the text that it is, as a string. */
-static void tcall_write_came_(tcall_writer *writer, const char *value,
-                              uint8_t how)
-{
-    tcall_write_quote(writer);
-    if (how == TCALL_COERCED_WORD_)
-        tcall_write_text(writer, *value == 't' ? "True" : "False");
-    else
-        tcall_say_json_(writer, tcall_text_verbatim_(value),
-                        TCALL_SAY_SPELLED_);
-    tcall_write_unquote(writer);
-}
-
+/* Writes what a value was, a string of the text that it is, and what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
@@ -913,7 +901,12 @@ static void tcall_write_coercion_(tcall_writer *writer, const char *text,
     if (coercion->name) {
         tcall_write_null(writer);
     } else {
-        tcall_write_came_(writer, value, coercion->how);
+        tcall_write_quote(writer);
+        if (coercion->how == TCALL_COERCED_WORD_)
+            tcall_write_text(writer, *value == 't' ? "True" : "False");
+        else
+            tcall_say_spelled_(writer, value);
+        tcall_write_unquote(writer);
         tcall_write_key(writer, "to");
         tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     }

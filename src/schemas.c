@@ -215,29 +215,17 @@ TCALL_NOINLINE_ static void tcall_write_example_number_(tcall_writer *out,
 static void tcall_write_schema_value_(tcall_writer *out, const char *schema,
                                       int depth);
 
-/* Returns the next key of an object, NULL where it ends. */
-static const char *tcall_example_key_(const char *at)
-{
-    at = tcall_text_next_(at);
-    return tcall_text_closes_(at) ? NULL : at;
-}
-
 /* Writes an object with what its schema requires. */
 static void tcall_write_schema_object_(tcall_writer *out, const char *schema,
                                        int depth)
 {
-    const char *properties = tcall_text_get_(schema, "properties");
+    const char *first =
+        tcall_text_first_(tcall_text_get_(schema, "properties"));
     const char *name = tcall_text_first_(tcall_text_get_(schema, "required"));
-    properties = properties && *properties == '{'
-                     ? tcall_example_key_(properties + 1)
-                     : NULL;
     tcall_write_open(out, '{');
-    for (; name && *name == '"' && !out->error;
-         name = tcall_text_next_(tcall_text_skip_(name))) {
-        const char *property = properties;
-        while (property && !tcall_text_equal_(property, name))
-            property = tcall_example_key_(
-                tcall_text_skip_(tcall_text_value_(property)));
+    for (; name && !out->error;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
+        const char *property = tcall_text_find_(first, name);
         tcall_write_verbatim(out, tcall_text_verbatim_(name));
         tcall_write_char_(out, ':');
         tcall_write_schema_value_(

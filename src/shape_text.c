@@ -103,9 +103,8 @@ static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
 }
 
 /* Begins in an object. args: its struct, or NULL. */
-TCALL_SHARED_ void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                                     const tcall_object *shape,
-                                     const void *args)
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
 {
     walk->at = (const char *)args;
     walk->depth = 0;
@@ -143,7 +142,8 @@ static bool tcall_walk_next_(tcall_shape_walk_ *walk)
     walk->at = level->at;
     if (level->list) {
         walk->node = (const tcall_shape *)level->more;
-        level->at += walk->at ? level->size : 0;
+        if (walk->at)
+            level->at += level->size;
     } else {
         TCALL_FETCH_(tcall_object, object, level->more);
         walk->node = object->members + level->next;
@@ -165,7 +165,7 @@ static void tcall_walk_leave_(tcall_shape_walk_ *walk)
 
 /* Goes on to the next node of all, each before what is in it. Returns false
  * after the last one. */
-TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
 {
     while (walk->depth && !tcall_walk_next_(walk))
         tcall_walk_leave_(walk);
@@ -176,7 +176,7 @@ TCALL_SHARED_ bool tcall_walk_on_(tcall_shape_walk_ *walk)
 }
 
 /* Returns a list of words as one text, each ended by NUL. */
-TCALL_SHARED_ tcall_str tcall_words_text_(const char *words, unsigned count)
+static tcall_str tcall_words_text_(const char *words, unsigned count)
 {
     return tcall_slice_(words,
                         (size_t)(tcall_word_at_(words, (int)count) - words));
@@ -424,7 +424,7 @@ static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
     TCALL_SAY(view->out, "]");
 }
 
-/* Writes one bound, if there is one and the view has bounds. */
+/* Writes one bound, if there is one and the view has it. */
 TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
                                               const tcall_limits_ *limits,
                                               const tcall_limit_ *limit)
@@ -433,7 +433,11 @@ TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
         "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
         "exclusiveMinimum\0exclusiveMaximum\0";
     int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    if (!limit->how || view->mode)
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
         return;
     tcall_put_key_(view->out,
                    tcall_word_at_(keys, group * 2 + (limit == &limits->high)));

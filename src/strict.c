@@ -46,6 +46,7 @@ enum {
     TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
     TCALL_STRICT_PROPERTIES_,
     TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
     TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
     TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
     TCALL_STRICT_CLOSED_ /* additionalProperties */
@@ -69,8 +70,8 @@ typedef struct tcall_strict_keyword_ {
     uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
 } tcall_strict_keyword_;
 
-/* Bounds as minLength and pattern are left out everywhere: they are checked
- * when a call comes. */
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
 static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
     {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
@@ -83,6 +84,7 @@ static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
     {"required", NULL, TCALL_STRICT_COPY_,
      TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
     {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
     {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
     {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
@@ -216,13 +218,12 @@ static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
 static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
                                       const char *properties)
 {
-    const char *name = tcall_text_next_(properties + 1);
-    tcall_write_key(walk->view->out, "required");
-    tcall_write_open(walk->view->out, '[');
-    for (; !tcall_text_closes_(name);
-         name = tcall_text_next_(tcall_text_skip_(tcall_text_value_(name))))
+    const char *name = tcall_text_first_(properties);
+    TCALL_PUT_(walk->view->out, "\"required\":[");
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
         tcall_strict_copy_(walk, name);
-    tcall_write_close(walk->view->out, ']');
+    TCALL_SAY(walk->view->out, "]");
 }
 
 /* Ends the members of a schema: strict objects are closed, and OpenAI wants
@@ -233,14 +234,11 @@ static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
     const char *properties = tcall_text_get_(schema, "properties");
     bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
     if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref"))) {
-        tcall_write_key(walk->view->out, "type");
-        tcall_write_string(walk->view->out, "object");
-    }
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
     if (!properties || follows)
         return;
-    tcall_write_key(walk->view->out, "additionalProperties");
-    tcall_write_bool(walk->view->out, false);
+    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
     if (walk->view->mode == TCALL_STRICT_OPENAI)
         tcall_strict_require_all_(walk, properties);
 }
@@ -272,16 +270,20 @@ static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
     return p + 1;
 }
 
-/* Formats that both strict modes know. */
-static bool tcall_strict_format_(const char *p)
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
 {
-    static const char *const known[] = {"date-time", "time",  "date",
-                                        "duration",  "email", "hostname",
-                                        "ipv4",      "ipv6",  "uuid"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(known) && !tcall_text_is_(p, known[i]))
-        i++;
-    return i < TCALL_ARRAY_LEN(known);
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
 }
 
 /* Writes the value of a keyword that is kept, or enters it. */
@@ -299,9 +301,9 @@ static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
     case TCALL_STRICT_PROPERTIES_:
         return tcall_strict_open_(walk, value, keyword->value, false);
     case TCALL_STRICT_CONST_:
-        tcall_write_open(walk->view->out, '[');
+        TCALL_SAY(walk->view->out, "[");
         value = tcall_strict_copy_(walk, value);
-        tcall_write_close(walk->view->out, ']');
+        TCALL_SAY(walk->view->out, "]");
         return value;
     default: return tcall_strict_copy_(walk, value);
     }
@@ -365,27 +367,23 @@ static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
                                         const char *key, const char *value)
 {
     const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    const char *schema = walk->open[walk->depth - 1].from;
-    if (!keyword)
-        return tcall_text_skip_(value);
-    if (keyword->value == TCALL_STRICT_REF_)
+    uint8_t mode = walk->view->mode;
+    bool doubled;
+    if (keyword && keyword->value == TCALL_STRICT_REF_)
         return tcall_strict_follow_(walk, value);
-    if (tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    if (keyword->unfit & walk->view->mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f'))
-        walk->view->unfit = true;
-    if (!(keyword->kept & walk->view->mode) ||
-        (keyword->value == TCALL_STRICT_FORMAT_ &&
-         !tcall_strict_format_(value)))
+    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
         return tcall_text_skip_(value);
     /* oneOf is written as anyOf, which may be there already. */
-    if (keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(schema, keyword->written_as)) {
-        walk->view->unfit = true;
-        return tcall_text_skip_(value);
-    }
-    return tcall_strict_value_(walk, keyword, value);
+    doubled =
+        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
+    walk->view->unfit |=
+        doubled || keyword->unfit & mode ||
+        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
+    return doubled || !(keyword->kept & mode) ||
+                   !tcall_strict_takes_(mode, keyword->value, value)
+               ? tcall_text_skip_(value)
+               : tcall_strict_value_(walk, keyword, value);
 }
 
 /* An element of a list of schemas, or a schema with its name. */

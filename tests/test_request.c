@@ -148,6 +148,32 @@ static void test_write(void)
         {"type" : "object", "properties" : {"m" : {"type" : "object"}}}));
     p = strstr(write_body(&tcall_openai, &ask), "\"name\":\"g\",\"desc");
     CHECK(p && !strstr(p, "\"strict\":true"));
+    /* Strict leaves out what the provider's document refuses, no more. */
+    ask.choice = TCALL_CHOICE_AUTO;
+    tools[1].parameters = tcall_schema_text_of(TCALL_TEXT({
+        "type" : "object",
+        "required" : ["l"],
+        "properties" : {
+            "l" : {
+                "type" : "array",
+                "minItems" : 1,
+                "maxItems" : 9,
+                "items" : {"type" : "string", "format" : "uri"}
+            },
+            "m" : {
+                "type" : "array",
+                "minItems" : 2,
+                "items" : {"type" : "string", "format" : "idn-email"}
+            }
+        }
+    }));
+    CHECK(has(write_body(&tcall_anthropic, &ask),
+              "{\"l\":{\"type\":\"array\",\"minItems\":1,\"items\":{\"type\":"
+              "\"string\",\"format\":\"uri\"}},\"m\":{\"type\":\"array\","
+              "\"items\":{\"type\":\"string\"}}}"));
+    p = write_body(&tcall_openai, &ask);
+    CHECK(has(p, "\"strict\":true") && !strstr(p, "minItems") &&
+          !strstr(p, "uri"));
     ask.allow = 0;
     ask.choice = TCALL_CHOICE_REQUIRED;
     CHECK(!strstr(write_body(&tcall_openai, &ask), "tool_choice"));
