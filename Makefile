@@ -167,6 +167,7 @@ bench: $(installed)
 	@tests/measure/bench_tools.py
 	@tests/measure/bench_shapes.py
 	@tests/measure/bench_deltas.py
+	@tests/measure/bench_turns.py
 	@tests/measure/machine.py
 bench-pick: $(BUILD)/probe
 	@tests/need python3

@@ -53,7 +53,6 @@
  *
  *     NO_INT64       of shapes: integer64 and number, which need 64 bits; the
  *                    writer's integers have 32 then
- *     NO_LENIENT     repair of arguments that are almost JSON
  *     NO_PATTERN     regular expressions in schemas
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
@@ -1646,11 +1645,10 @@ TCALL_API const tcall_rows tcall_schema_rows;
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
  *
- * Strict first. What fails is read once more from left to right, and what has
- * only one meaning is rewritten as JSON on its way into a recogniser. Tolerance
- * is lexical, never structural: nothing is closed, added or left out, and a
- * text that ends too early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the
- * second reading out: then only strict JSON is accepted.
+ * A text is read strictly, up to what is no JSON: what has only one meaning is
+ * rewritten on its way into the machine. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED.
  */
 
 /* What is rewritten. X(name, text): */
@@ -1693,14 +1691,13 @@ enum {
 /* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-/* Reads the arguments of a call, with a machine as desc says: strictly, and
- * once more as a model meant them where that fails for their text. *fixes:
- * TCALL_FIX_... that were needed; 0: strictly valid. strict: nothing is
- * rewritten; the error is still that of the second reading where it has one,
- * since it knows better what is wrong. Returns what tcall_machine_end does;
- * machine->at is the offset in text of the error, else of the first fix; for
- * DUPLICATE, RANGE and an escaped NUL the offset in the rewritten text. The
- * second reading may write six bytes to the checked text for one that came. */
+/* Reads the arguments of a call, with a machine as desc says, as a model meant
+ * them. *fixes: TCALL_FIX_... that were needed, also before memory ran out; 0:
+ * strictly valid. strict: what needs a fix is refused, with the error of the
+ * whole text where it has one, else that of its first fix. Returns what
+ * tcall_machine_end does; machine->at is the offset in text of the error, else
+ * of the first fix. A fix may write six bytes to the checked text for one that
+ * came. */
 TCALL_API int tcall_read_arguments(tcall_machine *machine,
                                    const tcall_machine_desc *desc,
                                    tcall_str text, bool strict,
@@ -3389,9 +3386,9 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. A table of an object's ends
- * with TCALL_WIRE_END; in the order in which they mostly come they are found
- * first. */
+/* A member of an object that matters in an answer. The last of an object's
+ * table says so; in the order in which they mostly come they are found first.
+ */
 typedef struct tcall_wire {
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
@@ -3406,6 +3403,7 @@ enum {
     TCALL_WIRE_EACH = 1, /* members is of an array */
     TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
                             white space */
+    TCALL_WIRE_LAST = 8, /* of its table */
     TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
 };
 
@@ -3413,8 +3411,6 @@ enum {
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
     {members, name, sizeof name - 1, field, flags}
-/* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */
@@ -5270,11 +5266,11 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_NUMBER_
 };
 
-/* Ends the reading with an error at a place. */
+/* Ends the reading with an error at a place. The first error stays. */
 static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
                                       const char *at)
 {
-    s->error = error;
+    s->error = s->error ? s->error : error;
     s->halt = true;
     return at;
 }
@@ -5475,8 +5471,7 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
     const char *at = from;
     for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
         if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at);
+            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
     if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
@@ -5497,12 +5492,12 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
         state = next;
     }
     s->within = state;
+    tcall_syntax_part_(s, from, at);
     len += (size_t)(at - from);
     s->odd |= len > 300 || state > TCALL_N_FRACTION_;
     s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
     if (!next)
         tcall_syntax_value_ends_(s, at);
     return at;
@@ -5515,6 +5510,9 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     char c = *at;
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
+    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
+        c != TCALL_BYTE_(tcall_literal_(c)))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->from = at;
@@ -8884,9 +8882,10 @@ int tcall_machine_init(tcall_machine *machine, const tcall_machine_desc *desc)
 /* ==========================================================================
  * >>lenient
  *
- * A filter in front of a recogniser, which knows JSON's grammar for it: its
- * state says which rewriting may begin here, and it refuses whatever would not
- * be JSON. So what comes out is strict JSON, or it is an error.
+ * A machine is fed the text as it is. Where it refuses a byte, its state and
+ * that byte choose a rule from a table, which feeds what was meant instead;
+ * then the text goes on. So each byte is fed once, only the machine knows
+ * JSON's grammar, and what it takes is strict JSON.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -8900,80 +8899,55 @@ const char *tcall_fix_name(int i)
     return i >= 0 && i < TCALL_FIX_COUNT ? tcall_fix_names_[i] : NULL;
 }
 
-/* Eats strict JSON, as tcall_syntax_feed_ does. */
-typedef size_t (*tcall_feed_)(tcall_syntax_ *s, const char *bytes, size_t len);
-
-/* What the filter says. */
-typedef struct tcall_lenient_result_ {
-    uint32_t fixes; /* TCALL_FIX_... that were needed */
-    size_t at;      /* offset in the text of the error, else of the first fix */
-    int error;
-} tcall_lenient_result_;
-
-#ifndef TOOLCALL_NO_LENIENT
-
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
     tcall_syntax_ string; /* of a string in which the object stands */
-    tcall_syntax_ *into;  /* who gets the object, and how */
-    tcall_feed_ feed;
-    tcall_syntax_ *state;         /* that of what is fed: string or into */
+    tcall_machine *machine;
+    tcall_syntax_ *state; /* of what is fed: string, or the machine's own */
     const char *start, *at, *end; /* the text, and how far it is read */
-    int next;                     /* the byte that follows; -1: the end */
-    tcall_lenient_result_ *out;
+    const char *value, *over;     /* where the value begins; its end, or NULL */
+    const char *slash;            /* the first of {\"a\":1}, or NULL */
+    const char *quote;            /* that ends the string at hand, or NULL: " */
+    const char *blank, *token;    /* ends of the last comment, of what was read
+                                   * before the place at hand */
+    const char *fixed;            /* the place of the first fix */
+    uint32_t fixes;
+    int refused; /* what a strict reading ends with there */
+    int error;
+    bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
-
-/* ---- errors and fixes: both are noted at the place that is read ---- */
-
-/* The first error stays. */
-static void tcall_lenient_fail_(tcall_lenient_ *text, int error)
-{
-    if (text->out->error)
-        return;
-    text->out->at = (size_t)(text->at - text->start);
-    text->out->error = error;
-}
-
-static void tcall_lenient_fix_(tcall_lenient_ *text, uint32_t fix)
-{
-    if (!text->out->fixes && !text->out->error)
-        text->out->at = (size_t)(text->at - text->start);
-    text->out->fixes |= fix;
-}
 
 /* ---- feeding ---- */
 
-/* Feeds all bytes, also those after the end of the value. Returns how many were
- * eaten: all, or those up to the error. */
-static size_t tcall_lenient_feed_(tcall_feed_ feed, tcall_syntax_ *s,
-                                  const char *bytes, size_t len)
+/* The first error stays, and its place. */
+static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
 {
-    size_t eaten = 0, more;
-    do {
-        more = feed(s, bytes + eaten, len - eaten);
-        eaten += more;
-    } while (more && eaten < len && !s->error);
-    return eaten;
+    if (!text->error)
+        text->at = at;
+    text->error = text->error ? text->error : error;
+    return true;
 }
 
+/* Feeds bytes. Returns how many were eaten: all; or those up to an error, or to
+ * the end of the string that the object stands in. */
+static size_t tcall_lenient_feed_(tcall_lenient_ *text, const char *bytes,
+                                  size_t len)
+{
+    tcall_machine *machine = text->machine;
+    size_t before = machine->at;
+    if (text->state == &text->string)
+        return tcall_syntax_feed_(text->state, bytes, len);
+    tcall_machine_feed(machine, bytes, len);
+    return machine->at - before;
+}
+
+/* Feeds other bytes than those of the text. */
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    tcall_syntax_ *s = text->state;
-    size_t eaten = tcall_lenient_feed_(
-        s == text->into ? text->feed : tcall_syntax_feed_, s, bytes, len);
-    if (s->error) {
-        tcall_lenient_fail_(text, s->error);
-        if (bytes == text->at)
-            text->out->at += eaten;
-    }
-}
-
-/* Feeds the next len bytes of the text as they are. */
-static void tcall_lenient_copy_(tcall_lenient_ *text, size_t len)
-{
-    tcall_lenient_put_(text, text->at, len);
-    text->at += len;
+    tcall_lenient_feed_(text, bytes, len);
+    if (text->state->error)
+        tcall_lenient_fail_(text, text->state->error, text->at);
 }
 
 /* ---- looking ahead ---- */
@@ -8985,412 +8959,303 @@ static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
            memcmp(text->at, word, len) == 0;
 }
 
-/* Returns the byte at an offset from here, 0 after the end. */
-static char tcall_lenient_ahead_(const tcall_lenient_ *text, size_t offset)
+/* Skips a word, if it follows. */
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word)
 {
-    return (size_t)(text->end - text->at) > offset ? text->at[offset] : (char)0;
-}
-
-/* Whether one of the characters of set follows, or the end. */
-static bool tcall_lenient_ends_(const tcall_lenient_ *text, const char *set)
-{
-    return text->next < 0 || (text->next && strchr(set, text->next));
-}
-
-/* Skips a word that is rewritten or left out, if it follows. */
-static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word,
-                                uint32_t fix)
-{
-    if (!tcall_lenient_sees_(text, word))
-        return false;
-    tcall_lenient_fix_(text, fix);
-    text->at += strlen(word);
-    return true;
+    bool seen = tcall_lenient_sees_(text, word);
+    text->at += seen ? strlen(word) : 0;
+    return seen;
 }
 
 /* Skips the first word of "one\0two\0" that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words,
-                                    uint32_t fix)
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words)
 {
     for (; *words; words += strlen(words) + 1)
-        if (tcall_lenient_skip_(text, words, fix))
+        if (tcall_lenient_skip_(text, words))
             return true;
     return false;
 }
 
-/* ---- white space and comments ---- */
-
-static const char tcall_lenient_spaces_[] =
-    "\xEF\xBB\xBF\0" /* byte order mark */
-    "\xC2\xA0\0"     /* no-break space */
-    "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0\xE2\x80\x84\0"
-    "\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0\xE2\x80\x88\0\xE2\x80\x89\0"
-    "\xE2\x80\x8A\0"               /* quads to hair space */
-    "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
-    "\xE2\x80\xAF\0"               /* narrow no-break space */
-    "\xE2\x81\x9F\0"               /* mathematical space */
-    "\xE3\x80\x80\0";              /* ideographic space */
-
-/* Skips a comment up to its end, which the end of the text is for one that
- * lasts a line. */
-static void tcall_lenient_comment_(tcall_lenient_ *text, const char *end)
+/* Returns the byte at a place, 0 at the end. */
+static char tcall_lenient_byte_(const tcall_lenient_ *text, const char *at)
 {
-    while (!tcall_lenient_skip_(text, end, 0)) {
-        if (text->at == text->end) {
-            if (*end == '*')
-                tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-            return;
-        }
-        text->at++;
-    }
+    return at < text->end ? *at : (char)0;
 }
 
-/* Skips white space and comments, and looks at what follows. */
-static void tcall_lenient_blank_(tcall_lenient_ *text)
+/* Whether the byte is in one of the ranges, each two bytes. */
+static bool tcall_lenient_in_(const char *ranges, char byte)
 {
-    for (;;) {
-        text->next = text->at == text->end ? -1 : (unsigned char)*text->at;
-        if (text->next >= 0 && tcall_is_space_((char)text->next))
-            text->at++;
-        else if (tcall_lenient_skip_(text, "/*", TCALL_FIX_COMMENT))
-            tcall_lenient_comment_(text, "*/");
-        else if (tcall_lenient_skip_any_(text, "//\0#\0", TCALL_FIX_COMMENT))
-            tcall_lenient_comment_(text, "\n");
-        else if (text->next < 0x80 ||
-                 !tcall_lenient_skip_any_(text, tcall_lenient_spaces_,
-                                          TCALL_FIX_SPACE))
-            return;
-    }
+    unsigned char c = (unsigned char)byte;
+    for (; *ranges; ranges += 2)
+        if (c >= (unsigned char)ranges[0] && c <= (unsigned char)ranges[1])
+            return true;
+    return false;
 }
 
-/* ---- what may be around the value ---- */
-
-/* What a key without quotes may begin with, beside $. */
-static bool tcall_lenient_alpha_(char c)
-{
-    return ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || c == '_';
-}
-
-/* Skips a special token of a chat template: <|name|>, or as DeepSeek writes it,
- * with wide bars (U+FF5C) and blocks (U+2581) for spaces. */
-static bool tcall_lenient_token_(tcall_lenient_ *text)
-{
-    const char *from = text->at, *to;
-    bool wide = tcall_lenient_sees_(text, "<\xEF\xBD\x9C"), found;
-    if (!tcall_lenient_skip_any_(text, "<\xEF\xBD\x9C\0<|\0", 0))
-        return false;
-    to = text->at;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, 0)) ||
-           tcall_lenient_sees_(text, "\xE2\x96\x81"))
-        text->at += *text->at == '\xE2' ? 3 : 1;
-    found = text->at > to &&
-            tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>", 0);
-    to = found ? text->at : from;
-    text->at = from;
-    if (found)
-        tcall_lenient_fix_(text, TCALL_FIX_TAG);
-    text->at = to;
-    return found;
-}
-
-/* Skips a tag that a chat template put around the call. */
-static bool tcall_lenient_tag_(tcall_lenient_ *text)
-{
-    return tcall_lenient_token_(text) ||
-           tcall_lenient_skip_any_(text,
-                                   "<tool_call>\0</tool_call>\0"
-                                   "<function_call>\0</function_call>\0"
-                                   "<s>\0</s>\0",
-                                   TCALL_FIX_TAG);
-}
-
-/* Whether nothing is left but what may be around the value: where that is open,
- * it was cut. */
-static bool tcall_lenient_is_cut_(tcall_lenient_ *text)
-{
-    const char *from = text->at;
-    bool cut;
-    do
-        tcall_lenient_blank_(text);
-    while (tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE) ||
-           tcall_lenient_tag_(text));
-    cut = text->next < 0;
-    text->at = from;
-    tcall_lenient_blank_(text);
-    return cut;
-}
-
-/* ---- strings ---- */
-
-/* Returns the quote that closes the one that follows, or NULL. */
-static const char *tcall_lenient_quote_(const tcall_lenient_ *text)
-{
-    static const char *const quotes[][2] = {{"\"", "\""},
-                                            {"'", "'"},
-                                            {"\xE2\x80\x9C", "\xE2\x80\x9D"},
-                                            {"\xE2\x80\x98", "\xE2\x80\x99"}};
-    size_t i;
-    for (i = 0; i < sizeof quotes / sizeof *quotes; i++)
-        if (tcall_lenient_sees_(text, quotes[i][0]))
-            return quotes[i][1];
-    return NULL;
-}
-
-/* Feeds a byte that JSON wants escaped and that came without. */
-static void tcall_lenient_escape_(tcall_lenient_ *text)
-{
-    static const char digits[] = "0123456789ABCDEF";
-    char c = *text->at, escape[6] = {'\\', 'u', '0', '0', '0', '0'};
-    if (c != '"')
-        tcall_lenient_fix_(text, TCALL_FIX_CONTROL);
-    if (!c)
-        tcall_lenient_fail_(text, TCALL_E_NUL);
-    escape[4] = digits[c >> 4];
-    escape[5] = digits[c & 15];
-    tcall_lenient_put_(text, escape, sizeof escape);
-    text->at++;
-}
-
-/* Reads the inside of a string up to its closing quote or the end. */
-static void tcall_lenient_content_(tcall_lenient_ *text, const char *quote)
-{
-    while (text->at < text->end && !text->out->error &&
-           !tcall_lenient_sees_(text, quote)) {
-        const char *to = text->at;
-        if (tcall_lenient_sees_(text, "\\'")) {
-            tcall_lenient_fix_(text, TCALL_FIX_APOSTROPHE);
-            text->at++;
-            tcall_lenient_copy_(text, 1);
-        } else if (*text->at == '"' || (unsigned char)*text->at < 0x20) {
-            tcall_lenient_escape_(text);
-        } else { /* one byte or escape, and all that is plain after it */
-            to += *to == '\\' && to + 1 < text->end ? 2 : 1;
-            while (to < text->end && *to != *quote && *to != '"' &&
-                   *to != '\\' && (unsigned char)*to >= 0x20)
-                to++;
-            tcall_lenient_copy_(text, (size_t)(to - text->at));
-        }
-    }
-}
-
-/* Reads a whole string, and looks at what follows it: only a comma, a colon, a
- * bracket or the end can. Anything else means that the quote did not close the
- * string. */
-static void tcall_lenient_string_(tcall_lenient_ *text, const char *quote)
-{
-    const char *closed;
-    if (*quote != '"')
-        tcall_lenient_fix_(text, *quote == '\'' ? TCALL_FIX_SINGLE_QUOTE
-                                                : TCALL_FIX_SMART_QUOTE);
-    tcall_lenient_put_(text, "\"", 1);
-    text->at += strlen(quote);
-    tcall_lenient_content_(text, quote);
-    closed = text->at;
-    if (!tcall_lenient_skip_(text, quote, 0))
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-    tcall_lenient_put_(text, "\"", 1);
-    tcall_lenient_blank_(text);
-    if (!tcall_lenient_ends_(text, ",:]}") &&
-        !(text->state->depth ? tcall_lenient_is_cut_(text)
-                             : tcall_lenient_sees_(text, "```"))) {
-        text->at = closed;
-        tcall_lenient_fail_(text, TCALL_E_UNESCAPED_QUOTE);
-    }
-}
-
-/* ---- numbers, words, keys ---- */
-
-/* Feeds the 0 that is missing before a point or after it, if it is, and returns
- * the state of the number. */
-static uint8_t tcall_lenient_zero_(tcall_lenient_ *text, uint8_t state)
-{
-    char c = tcall_lenient_ahead_(text, 0);
-    bool before = c == '.' && state < TCALL_N_ZERO_ &&
-                  tcall_is_digit_(tcall_lenient_ahead_(text, 1));
-    bool after = state == TCALL_N_POINT_ && !tcall_is_digit_(c);
-    if (!before && !after)
-        return state;
-    tcall_lenient_fix_(text, TCALL_FIX_NUMBER);
-    tcall_lenient_put_(text, "0", 1);
-    return before ? TCALL_N_ZERO_ : TCALL_N_FRACTION_;
-}
-
-/* Reads a number, in JSON's form or as +5, .5 or 5. write it. The recogniser
- * sees its end in the bracket or comma that follows; else in a blank. */
-static void tcall_lenient_number_(tcall_lenient_ *text)
-{
-    const char *from = text->at, *to;
-    bool cut;
-    uint8_t state = tcall_lenient_skip_(text, "+", TCALL_FIX_NUMBER)
-                        ? TCALL_N_MINUS_
-                        : TCALL_N_START_;
-    for (;;) {
-        uint8_t next;
-        state = tcall_lenient_zero_(text, state);
-        next = tcall_number_next_(state, tcall_lenient_ahead_(text, 0));
-        if (!next)
-            break;
-        tcall_lenient_copy_(text, 1);
-        state = next;
-    }
-    to = text->at;
-    if (tcall_number_ends_(state)) {
-        tcall_lenient_blank_(text);
-        if (text->at > to || tcall_lenient_ends_(text, ",:]}/")) {
-            if (!text->state->depth || !tcall_lenient_ends_(text, ",]}"))
-                tcall_lenient_put_(text, " ", 1);
-            return;
-        }
-    }
-    tcall_lenient_skip_(text, ".", 0);
-    cut = text->state->depth && tcall_lenient_is_cut_(text);
-    text->at = cut ? text->end : from;
-    tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BAD_VALUE);
-}
-
-static bool tcall_lenient_alnum_(char c)
-{
-    return tcall_lenient_alpha_(c) || tcall_is_digit_(c);
-}
+#define TCALL_LENIENT_ALPHA_ "AZaz__"
 
 /* Whether a word can begin or go on here. Beyond ASCII most characters are
  * letters; what is left out are signs and spaces, by their first bytes. */
-static bool tcall_lenient_letter_(const tcall_lenient_ *text)
+static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
 {
-    unsigned first = (unsigned char)tcall_lenient_ahead_(text, 0);
-    unsigned second = (unsigned char)tcall_lenient_ahead_(text, 1);
-    if (first < 0x80)
-        return tcall_lenient_alnum_((char)first);
-    return first >= 0xC3 && first < 0xEF && first != 0xE2 &&
-           !(first == 0xE3 && second == 0x80) &&
-           !(first == 0xE1 && second == 0xA0);
+    char c = tcall_lenient_byte_(text, at);
+    char second = c ? tcall_lenient_byte_(text, at + 1) : c;
+    return tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09\xC3\xE1\xE3\xEE", c) &&
+           !(c == '\xE3' && second == '\x80') &&
+           !(c == '\xE1' && second == '\xA0');
 }
 
-/* Reads true, false, null and what Python makes of them. null in place of all
- * arguments means that there are none. */
-static void tcall_lenient_literal_(tcall_lenient_ *text)
+/* ---- rules ----
+ *
+ * Each begins at the byte that was refused and moves behind what it read.
+ * Returns whether it goes here; if not, nothing has changed.
+ */
+
+typedef bool (*tcall_lenient_act_)(tcall_lenient_ *text);
+
+/* A comment, up to its end, which the end of the text is for one that lasts a
+ * line. */
+static bool tcall_lenient_comment_(tcall_lenient_ *text)
 {
-    static const char *const words[] = {"true", "false", "null",
-                                        "True", "False", "None"};
-    const char *from = text->at, *json = NULL;
-    bool cut = false;
-    size_t i, len = 0;
-    while (tcall_lenient_alpha_(tcall_lenient_ahead_(text, len)))
+    bool block = tcall_lenient_skip_(text, "/*");
+    const char *end = block ? "*/" : "\n";
+    if (!block && !tcall_lenient_skip_any_(text, "//\0#\0"))
+        return false;
+    while (text->at < text->end && !tcall_lenient_sees_(text, end))
+        text->at++;
+    if (!tcall_lenient_skip_(text, end) && block)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
+    text->blank = text->at;
+    return true;
+}
+
+/* A space beyond ASCII. */
+static bool tcall_lenient_space_(tcall_lenient_ *text)
+{
+    static const char spaces[] =
+        "\xEF\xBB\xBF\0" /* byte order mark */
+        "\xC2\xA0\0"     /* no-break space */
+        "\xE2\x80\x80\0\xE2\x80\x81\0\xE2\x80\x82\0\xE2\x80\x83\0"
+        "\xE2\x80\x84\0\xE2\x80\x85\0\xE2\x80\x86\0\xE2\x80\x87\0"
+        "\xE2\x80\x88\0\xE2\x80\x89\0\xE2\x80\x8A\0" /* quads to hair space */
+        "\xE2\x80\xA8\0\xE2\x80\xA9\0" /* line and paragraph separator */
+        "\xE2\x80\xAF\0"               /* narrow no-break space */
+        "\xE2\x81\x9F\0"               /* mathematical space */
+        "\xE3\x80\x80\0";              /* ideographic space */
+    bool found = tcall_lenient_skip_any_(text, spaces);
+    text->blank = found ? text->at : text->blank;
+    return found;
+}
+
+/* A special token of a chat template, <|name|>, or as DeepSeek writes it, with
+ * wide bars (U+FF5C) and blocks (U+2581) for spaces; or a tag around a call. */
+static bool tcall_lenient_tag_(tcall_lenient_ *text)
+{
+    const char *from = text->at, *name;
+    bool wide = tcall_lenient_skip_(text, "<\xEF\xBD\x9C");
+    if (!wide && !tcall_lenient_skip_(text, "<|"))
+        return tcall_lenient_skip_any_(text,
+                                       "<tool_call>\0</tool_call>\0"
+                                       "<function_call>\0</function_call>\0"
+                                       "<s>\0</s>\0");
+    name = text->at;
+    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_,
+                             tcall_lenient_byte_(text, text->at)) ||
+           tcall_lenient_sees_(text, "\xE2\x96\x81"))
+        text->at += *text->at == '\xE2' ? 3 : 1;
+    if (text->at > name &&
+        tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>"))
+        return true;
+    text->at = from;
+    return false;
+}
+
+/* What closes a code fence. */
+static bool tcall_lenient_fence_(tcall_lenient_ *text)
+{
+    return tcall_lenient_skip_(text, "```");
+}
+
+/* What opens one, and its language. Behind a blank it is one only where a value
+ * follows it: a word alone is the value. */
+static bool tcall_lenient_opens_(tcall_lenient_ *text)
+{
+    const char *from = text->at + 3, *to;
+    if (text->fixes & TCALL_FIX_FENCE || !tcall_lenient_fence_(text))
+        return false;
+    while (tcall_lenient_byte_(text, text->at) == ' ')
+        text->at++;
+    while (tcall_lenient_letter_(text, text->at))
+        text->at++;
+    for (to = text->at; to < text->end && tcall_is_space_(*to); to++)
+        ;
+    if (tcall_lenient_byte_(text, from) == ' ' &&
+        !tcall_lenient_in_("\"\"''{{\xE2\xE2", tcall_lenient_byte_(text, to)))
+        text->at = from;
+    return true;
+}
+
+/* Whether nothing follows but what may be around the value: where that is open,
+ * it was cut. */
+static bool tcall_lenient_is_cut_(tcall_lenient_ *text, const char *from)
+{
+    const char *at = text->at, *blank = text->blank;
+    bool cut;
+    for (text->at = from;
+         (text->at < text->end && tcall_is_space_(*text->at) && text->at++) ||
+         tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
+         tcall_lenient_fence_(text) || tcall_lenient_tag_(text);)
+        ;
+    cut = text->at == text->end;
+    text->at = at;
+    text->blank = blank;
+    return cut && tcall_lenient_fail_(text, TCALL_E_TRUNCATED, from);
+}
+
+/* A quote that is not JSON's begins a string; any does at the root, with the
+ * object in it. */
+static bool tcall_lenient_quote_(tcall_lenient_ *text)
+{
+    if (tcall_lenient_skip_(text, "'"))
+        text->quote = "'";
+    else if (tcall_lenient_skip_(text, "\xE2\x80\x9C"))
+        text->quote = "\xE2\x80\x9D";
+    else if (tcall_lenient_skip_(text, "\xE2\x80\x98"))
+        text->quote = "\xE2\x80\x99";
+    else if (!tcall_lenient_skip_(text, "\""))
+        return false;
+    if (!text->state->depth)
+        text->state = &text->string;
+    tcall_lenient_put_(text, "\"", 1);
+    return true;
+}
+
+/* True, False, None; null in place of all arguments: there are none. */
+static bool tcall_lenient_word_(tcall_lenient_ *text)
+{
+    static const char *const words[][2] = {
+        {"True", "true"}, {"False", "false"}, {"None", "null"}, {"null", NULL}};
+    const char *at = text->at, *json;
+    size_t i, len = 1;
+    for (i = 0; *words[i][0] != *at; i++)
+        ;
+    while (words[i][0][len] && at + len < text->end &&
+           at[len] == words[i][0][len])
         len++;
-    for (i = 0; !json && i < sizeof words / sizeof *words; i++) {
-        const char *word = words[i];
-        if (tcall_lenient_skip_(text, word, i < 3 ? 0 : TCALL_FIX_PYTHON))
-            json = words[i % 3];
-        cut = cut || (len < strlen(word) && memcmp(word, from, len) == 0);
-    }
-    if (!json || tcall_lenient_letter_(text)) {
-        text->at = from + len;
-        cut = cut && tcall_lenient_is_cut_(text);
-        text->at = cut ? text->end : from;
-        tcall_lenient_fail_(text, cut ? TCALL_E_TRUNCATED : TCALL_E_BARE_WORD);
-        return;
-    }
-    if (*json == 'n' && text->state->depth == 0) {
-        tcall_lenient_fix_(text, TCALL_FIX_NULL);
+    if (words[i][0][len] || tcall_lenient_letter_(text, at + len))
+        return tcall_lenient_is_cut_(text, at + len);
+    json = words[i][1];
+    if (!text->state->depth && i >= 2) {
+        text->fixes |= TCALL_FIX_NULL;
         json = "{}";
     }
     tcall_lenient_put_(text, json, strlen(json));
+    text->at += len;
+    return true;
 }
 
-/* Reads a key without quotes. */
-static void tcall_lenient_key_(tcall_lenient_ *text)
+/* +5, .5 or +.5. */
+static bool tcall_lenient_number_(tcall_lenient_ *text)
 {
-    size_t len = 1;
-    while (tcall_lenient_alnum_(tcall_lenient_ahead_(text, len)) ||
-           tcall_lenient_ahead_(text, len) == '$')
-        len++;
-    tcall_lenient_fix_(text, TCALL_FIX_UNQUOTED_KEY);
-    tcall_lenient_put_(text, "\"", 1);
-    tcall_lenient_copy_(text, len);
-    tcall_lenient_put_(text, "\"", 1);
+    const char *at = text->at + (*text->at == '+');
+    bool point = tcall_lenient_byte_(text, at) == '.';
+    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
+        return tcall_lenient_is_cut_(text, at + point);
+    if (point)
+        tcall_lenient_put_(text, "0", 1);
+    text->at = at;
+    return true;
 }
 
-/* Reads a comma, which is fed only when no closing bracket follows it. */
-static void tcall_lenient_comma_(tcall_lenient_ *text)
+/* The 0 that is missing before a point or after it. */
+static bool tcall_lenient_zero_(tcall_lenient_ *text)
 {
-    text->at++;
-    tcall_lenient_blank_(text);
-    if (text->next == (text->state->object ? '}' : ']'))
-        tcall_lenient_fix_(text, TCALL_FIX_TRAILING_COMMA);
-    else
-        tcall_lenient_put_(text, ",", 1);
+    uint8_t number = text->state->within;
+    bool point = number == TCALL_N_MINUS_ && *text->at == '.';
+    if (point && !tcall_is_digit_(tcall_lenient_byte_(text, text->at + 1)))
+        return tcall_lenient_is_cut_(text, text->at + 1);
+    if (!point && number != TCALL_N_POINT_)
+        return false;
+    tcall_lenient_put_(text, "0", 1);
+    return true;
 }
 
-/* ---- the value and what may be around it ---- */
-
-/* Reads one piece of the value. What needs no rewriting is left to the
- * recogniser, right or wrong. */
-static void tcall_lenient_piece_(tcall_lenient_ *text)
-{
-    uint8_t state = text->state->state;
-    bool value = state == TCALL_AT_VALUE_ || state == TCALL_AT_FIRST_;
-    bool key = state == TCALL_AT_NAME_ || state == TCALL_AT_FIRST_NAME_;
-    bool after = state == TCALL_AT_NEXT_ || state == TCALL_AT_NUMBER_;
-    const char *quote = tcall_lenient_quote_(text);
-    if (text->next < 0)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-    else if (quote)
-        tcall_lenient_string_(text, quote);
-    else if (value && !text->next)
-        tcall_lenient_fail_(text, TCALL_E_BAD_VALUE);
-    else if (value && strchr("+-.0123456789", text->next))
-        tcall_lenient_number_(text);
-    else if (value && tcall_lenient_letter_(text))
-        tcall_lenient_literal_(text);
-    else if (key &&
-             (text->next == '$' || tcall_lenient_alpha_((char)text->next)))
-        tcall_lenient_key_(text);
-    else if (after && text->next == ',')
-        tcall_lenient_comma_(text);
-    else
-        tcall_lenient_copy_(text, 1);
-}
-
-/* Skips the language of a fence. Behind a blank it is one only where a value
- * follows it: a word alone is the value. */
-static void tcall_lenient_language_(tcall_lenient_ *text)
+/* A key without quotes. */
+static bool tcall_lenient_key_(tcall_lenient_ *text)
 {
     const char *from = text->at;
-    while (tcall_lenient_ahead_(text, 0) == ' ')
+    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_ "09$$",
+                             tcall_lenient_byte_(text, text->at)))
         text->at++;
-    while (tcall_lenient_letter_(text))
-        text->at++;
-    tcall_lenient_blank_(text);
-    if (from < text->end && *from == ' ' && text->next != '{' &&
-        !tcall_lenient_quote_(text))
-        text->at = from;
+    tcall_lenient_put_(text, "\"", 1);
+    tcall_lenient_put_(text, from, (size_t)(text->at - from));
+    tcall_lenient_put_(text, "\"", 1);
+    return true;
 }
 
-/* Skips what may come before the value: tags, and one fence with its
- * language. */
-static void tcall_lenient_before_(tcall_lenient_ *text)
+/* A bracket that a comma stands before: there was none. */
+static bool tcall_lenient_comma_(tcall_lenient_ *text)
 {
-    do {
-        tcall_lenient_blank_(text);
-        if (!(text->out->fixes & TCALL_FIX_FENCE) &&
-            tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
-            tcall_lenient_language_(text);
-            tcall_lenient_blank_(text);
-        }
-    } while (tcall_lenient_tag_(text));
+    tcall_syntax_ *s = text->state;
+    bool after = s->object ? s->state == TCALL_AT_NAME_ && *text->at == '}'
+                           : s->state == TCALL_AT_VALUE_ && *text->at == ']';
+    if (after && s->depth)
+        s->state = TCALL_AT_NEXT_;
+    return after && s->depth;
 }
 
-/* Skips the same value again; only white space between its tokens may differ.
- * With comments or smart quotes in the text nothing may. */
-static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
-                                 const char *to)
+/* A character of a string that JSON wants escaped. */
+static bool tcall_lenient_control_(tcall_lenient_ *text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char escape[6] = {'\\', 'u', '0', '0', '0', '0'};
+    escape[4] = digits[*text->at >> 4];
+    escape[5] = digits[*text->at & 15];
+    tcall_lenient_put_(text, escape, sizeof escape);
+    text->at++;
+    return true;
+}
+
+/* \' */
+static bool tcall_lenient_apostrophe_(tcall_lenient_ *text)
+{
+    if (text->state->high)
+        return false;
+    text->state->state = TCALL_AT_STRING_;
+    tcall_lenient_put_(text, text->at++, 1);
+    return true;
+}
+
+/* {\"a\":1}, an object as if inside a string: its brace is read already. */
+static bool tcall_lenient_slash_(tcall_lenient_ *text)
+{
+    if (text->state->depth != 1)
+        return false;
+    text->slash = text->at;
+    text->state = &text->string;
+    tcall_lenient_put_(text, "\"", 1);
+    return true;
+}
+
+/* A tag, a bracket or a comma behind the value. */
+static bool tcall_lenient_behind_(tcall_lenient_ *text)
+{
+    if (*text->at == '<' ? !tcall_lenient_tag_(text) : !text->at++)
+        return false;
+    text->alone = false;
+    return true;
+}
+
+/* The same value again; only white space between its tokens may differ. With
+ * comments or smart quotes in the text nothing may. */
+static bool tcall_lenient_again_(tcall_lenient_ *text)
 {
     static const char marks[] = "{}[]:,\"'";
     uint32_t inexact = TCALL_FIX_COMMENT | TCALL_FIX_SMART_QUOTE;
-    bool blanks = !(text->out->fixes & inexact), escaped = false;
-    const char *at = text->at;
+    bool blanks = !(text->fixes & inexact), escaped = false;
+    const char *value = text->value, *at = text->at;
     char quote = 0;
-    for (; value < to; value++, at++) {
+    for (; text->alone && value < text->over; value++, at++) {
         const char *one = value, *other = at;
         while (blanks && !quote && tcall_is_space_(*value))
             value++;
@@ -9406,46 +9271,189 @@ static bool tcall_lenient_again_(tcall_lenient_ *text, const char *value,
             quote = (char)(quote ? 0 : *at);
         escaped = quote && !escaped && *at == '\\';
     }
-    tcall_lenient_fix_(text, TCALL_FIX_REPEATED);
     text->at = at;
-    return true;
+    return text->alone;
 }
 
-/* Skips what may come after the value: the same value again, brackets that
- * close nothing, a comma, tags and a fence. */
-static void tcall_lenient_after_(tcall_lenient_ *text, const char *value,
-                                 const char *to)
+/* ---- the table ---- */
+
+/* Sets of states. */
+#define TCALL_LENIENT_AT_(state) (1u << TCALL_AT_##state##_)
+#define TCALL_LENIENT_VALUE_ \
+    (TCALL_LENIENT_AT_(VALUE) | TCALL_LENIENT_AT_(FIRST))
+#define TCALL_LENIENT_NAME_ \
+    (TCALL_LENIENT_AT_(NAME) | TCALL_LENIENT_AT_(FIRST_NAME))
+#define TCALL_LENIENT_BETWEEN_                                               \
+    (TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_ | TCALL_LENIENT_AT_(COLON) | \
+     TCALL_LENIENT_AT_(NEXT) | TCALL_LENIENT_AT_(DONE))
+#define TCALL_LENIENT_ROOT_ 0x8000u /* only outside of all brackets */
+
+/* Where the machine is, the bytes that are refused there, in ranges, and what
+ * is done then. */
+static const struct tcall_lenient_rule_ {
+    uint16_t states;
+    char bytes[9];
+    tcall_lenient_act_ act;
+    uint32_t fix;
+} tcall_lenient_rules_[] = {
+    {TCALL_LENIENT_BETWEEN_, "##//", tcall_lenient_comment_, TCALL_FIX_COMMENT},
+    {TCALL_LENIENT_BETWEEN_, "\xC2\xC2\xE2\xE3\xEF\xEF", tcall_lenient_space_,
+     TCALL_FIX_SPACE},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "''", tcall_lenient_quote_,
+     TCALL_FIX_SINGLE_QUOTE},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "\xE2\xE2",
+     tcall_lenient_quote_, TCALL_FIX_SMART_QUOTE},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "\"\"", tcall_lenient_quote_,
+     0},
+    {TCALL_LENIENT_VALUE_, "FFNNTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "nn", tcall_lenient_word_,
+     TCALL_FIX_NULL},
+    {TCALL_LENIENT_VALUE_, "++..", tcall_lenient_number_, TCALL_FIX_NUMBER},
+    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_zero_,
+     TCALL_FIX_NUMBER},
+    {TCALL_LENIENT_NAME_, "AZaz__$$", tcall_lenient_key_,
+     TCALL_FIX_UNQUOTED_KEY},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "]]}}", tcall_lenient_comma_,
+     TCALL_FIX_TRAILING_COMMA},
+    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_control_,
+     TCALL_FIX_CONTROL},
+    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_apostrophe_,
+     TCALL_FIX_APOSTROPHE},
+    {TCALL_LENIENT_AT_(FIRST_NAME), "\\\\", tcall_lenient_slash_,
+     TCALL_FIX_ESCAPED_OBJECT},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "``", tcall_lenient_opens_,
+     TCALL_FIX_FENCE},
+    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "<<", tcall_lenient_tag_,
+     TCALL_FIX_TAG},
+    {TCALL_LENIENT_AT_(DONE), "``", tcall_lenient_fence_, TCALL_FIX_FENCE},
+    {TCALL_LENIENT_AT_(DONE), "<<", tcall_lenient_behind_, TCALL_FIX_TAG},
+    {TCALL_LENIENT_AT_(DONE), "]]}}", tcall_lenient_behind_,
+     TCALL_FIX_EXTRA_CLOSER},
+    {TCALL_LENIENT_AT_(DONE), ",,", tcall_lenient_behind_,
+     TCALL_FIX_PUNCTUATION},
+    {TCALL_LENIENT_AT_(DONE), "{{", tcall_lenient_again_, TCALL_FIX_REPEATED},
+};
+
+/* Looks for a rule for the byte at hand, refused with this error. */
+static bool tcall_lenient_rule_(tcall_lenient_ *text, int error)
 {
-    bool repeats = true; /* only directly after the value */
-    for (;;) {
-        tcall_lenient_blank_(text);
-        if (text->next < 0)
-            return;
-        if (repeats && text->next == '{' &&
-            tcall_lenient_again_(text, value, to))
+    const char *at = text->at;
+    const tcall_syntax_ *s = text->state;
+    unsigned where = 1u << s->state | (s->depth ? 0 : TCALL_LENIENT_ROOT_);
+    size_t i;
+    for (i = 0; i < sizeof tcall_lenient_rules_ / sizeof *tcall_lenient_rules_;
+         i++) {
+        const struct tcall_lenient_rule_ *rule = &tcall_lenient_rules_[i];
+        if (!(rule->states & where & ~TCALL_LENIENT_ROOT_) ||
+            rule->states & ~where & TCALL_LENIENT_ROOT_ ||
+            !tcall_lenient_in_(rule->bytes, *at) || !rule->act(text))
             continue;
-        if (tcall_lenient_ends_(text, "]},")) {
-            tcall_lenient_fix_(text, text->next == ','
-                                         ? TCALL_FIX_PUNCTUATION
-                                         : TCALL_FIX_EXTRA_CLOSER);
-            text->at++;
-            repeats = false;
-        } else if (tcall_lenient_tag_(text)) {
-            repeats = false;
-        } else if (!tcall_lenient_skip_(text, "```", TCALL_FIX_FENCE)) {
-            break;
+        if (!text->fixed) {
+            text->fixed = at;
+            text->refused = error;
         }
+        text->fixes |= rule->fix;
+        return true;
     }
-    tcall_lenient_fail_(
-        text, repeats && (tcall_lenient_ends_(text, "{[-0123456789") ||
-                          tcall_lenient_quote_(text))
-                  ? TCALL_E_MULTIPLE
-                  : TCALL_E_TRAILING);
+    return false;
+}
+
+/* ---- what no rule mends ---- */
+
+/* Returns where the word or number begins that ends here. */
+static const char *tcall_lenient_begin_(const tcall_lenient_ *text)
+{
+    const char *at = text->at;
+    while (at > text->blank && tcall_lenient_in_("AZaz__09++-.", at[-1]))
+        at--;
+    return at;
+}
+
+/* Says what is wrong between two values: the string before did not end where it
+ * seemed to, or the word or number did not, or they are two. */
+static int tcall_lenient_between_(tcall_lenient_ *text, int error)
+{
+    const char *token = text->token, *from = tcall_lenient_begin_(text);
+    char c = *text->at, last = token > text->start ? token[-1] : (char)0;
+    bool number = tcall_lenient_in_("09++-.", *from);
+    if (last && strchr("\"'\x99\x9D", last) &&
+        !tcall_lenient_in_(",,::]]}}", c)) {
+        text->at = token - ((unsigned char)last < 0x80 ? 1 : 3);
+        return TCALL_E_UNESCAPED_QUOTE;
+    }
+    if (text->state->state == TCALL_AT_COLON_)
+        return error;
+    if (from < text->at && (number ? !tcall_lenient_in_(",,//::]]}}", c)
+                                   : tcall_lenient_letter_(text, text->at))) {
+        text->at = from;
+        return number ? TCALL_E_BAD_VALUE : TCALL_E_BARE_WORD;
+    }
+    if (error == TCALL_E_TRAILING && text->alone &&
+        (tcall_lenient_in_("{{[[--09\"\"''", c) ||
+         tcall_lenient_sees_(text, "\xE2\x80\x9C") ||
+         tcall_lenient_sees_(text, "\xE2\x80\x98")))
+        return TCALL_E_MULTIPLE;
+    return error;
+}
+
+/* Says what is wrong at a byte that was refused with this error. */
+static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
+{
+    switch (text->state->state) {
+    case TCALL_AT_COLON_:
+    case TCALL_AT_NEXT_:
+    case TCALL_AT_DONE_: return tcall_lenient_between_(text, error);
+    case TCALL_AT_NUMBER_: text->at = tcall_lenient_begin_(text); return error;
+    case TCALL_AT_LITERAL_:
+        text->at = tcall_lenient_begin_(text);
+        return TCALL_E_BARE_WORD;
+    case TCALL_AT_VALUE_:
+    case TCALL_AT_FIRST_:
+        return tcall_lenient_letter_(text, text->at) ? TCALL_E_BARE_WORD
+                                                     : error;
+    default: return error;
+    }
+}
+
+/* Whether an error is one of grammar, which may be a slip that has one
+ * meaning. */
+static bool tcall_is_slip_(int error)
+{
+    return error < TCALL_E_TRUNCATED && error >= TCALL_E_BRACKETS &&
+           error != TCALL_E_NUL && error != TCALL_E_UTF8 &&
+           error != TCALL_E_DEPTH;
+}
+
+/* A byte was refused: it is mended, or the error of the text. */
+static void tcall_lenient_refused_(tcall_lenient_ *text)
+{
+    tcall_machine *machine = text->machine;
+    tcall_syntax_ *s = text->state;
+    int error = s->error;
+    const char *end = text->at;
+    if (!tcall_is_slip_(error)) {
+        tcall_lenient_fail_(text, error, text->at);
+        return;
+    }
+    s->error = TCALL_OK;
+    if (s == &machine->syntax)
+        machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
+    while (end > text->blank && tcall_is_space_(end[-1]))
+        end--;
+    if (end > text->blank)
+        text->token = end;
+    if (!text->over && s->state == TCALL_AT_DONE_)
+        text->over = text->token;
+    if (tcall_lenient_rule_(text, error) ||
+        (s->depth && tcall_lenient_is_cut_(text, text->at)))
+        return;
+    error = tcall_lenient_blame_(text, error);
+    tcall_lenient_fail_(text, error, text->at);
 }
 
 /* ---- an object in a string ---- */
 
-static tcall_ask_ tcall_lenient_begin_(tcall_syntax_ *s, char first)
+static tcall_ask_ tcall_lenient_begins_(tcall_syntax_ *s, char first)
 {
     (void)s;
     (void)first;
@@ -9455,187 +9463,165 @@ static tcall_ask_ tcall_lenient_begin_(tcall_syntax_ *s, char first)
 /* What the string says goes on. */
 static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    tcall_lenient_ *text = (tcall_lenient_ *)(void *)s;
-    tcall_lenient_feed_(text->feed, text->into, bytes, len);
+    const tcall_lenient_ *text = (const tcall_lenient_ *)(void *)s;
+    tcall_machine_feed(text->machine, bytes, len);
 }
 
-static void tcall_lenient_end_(tcall_syntax_ *s)
+static void tcall_lenient_ends_(tcall_syntax_ *s)
 {
     (void)s;
 }
 
 static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
-    NULL, tcall_lenient_begin_, tcall_lenient_data_, tcall_lenient_end_};
+    NULL, tcall_lenient_begins_, tcall_lenient_data_, tcall_lenient_ends_};
 
-/* Returns the first backslash of {\"a\":1}, an object as if inside a string, or
- * NULL. */
-static const char *tcall_lenient_slash_(const tcall_lenient_ *text)
+/* ---- the way through the text ---- */
+
+/* Goes on before the value: what is around it, and how it begins. */
+static void tcall_lenient_root_(tcall_lenient_ *text)
 {
-    const char *at = text->at;
-    if (tcall_lenient_ahead_(text, 0) != '{')
-        return NULL;
-    do
-        at++;
-    while (at < text->end && tcall_is_space_(*at));
-    return at < text->end && *at == '\\' ? at : NULL;
+    char c = *text->at;
+    text->value = text->at;
+    if (tcall_is_space_(c)) {
+        text->at++;
+    } else if (c == '{' ||
+               !tcall_lenient_rule_(text, c == '"' || c == 'n'
+                                              ? TCALL_E_NOT_OBJECT
+                                              : TCALL_E_BAD_VALUE)) {
+        text->at += tcall_lenient_feed_(text, text->at, 1);
+        if (text->state->error)
+            tcall_lenient_refused_(text);
+    }
 }
 
-/* What was fed is one object, or there is an error at this place. That it is
- * broken JSON says no more than that: only one who hears it can know better. */
-static void tcall_lenient_object_(tcall_lenient_ *text, const char *at,
-                                  uint32_t fix, int error)
+/* Goes on in a string that has another quote, up to where JSON's would end it,
+ * or this one does. */
+static void tcall_lenient_quoted_(tcall_lenient_ *text)
 {
-    const tcall_syntax_ *s = text->into;
-    bool heard =
-        s->error && (s->error > TCALL_E_TRUNCATED ||
-                     s->error < TCALL_E_BRACKETS || s->error == TCALL_E_NUL);
-    text->at = at;
-    if (!s->error && s->state == TCALL_AT_DONE_ && s->open[0] & 1)
-        tcall_lenient_fix_(text, fix);
-    else
-        tcall_lenient_fail_(text, heard                   ? s->error
-                                  : s->depth && !s->error ? TCALL_E_TRUNCATED
-                                                          : error);
+    const char *to = text->at;
+    bool plain = text->state->state != TCALL_AT_ESCAPE_;
+    while (to < text->end && *to != *text->quote && *to != '"')
+        to++;
+    if (to == text->at && plain && tcall_lenient_skip_(text, text->quote)) {
+        text->quote = NULL;
+        tcall_lenient_put_(text, "\"", 1);
+    } else if (to == text->at && plain && tcall_lenient_skip_(text, "\"")) {
+        tcall_lenient_put_(text, "\\\"", 2);
+    } else {
+        to += to == text->at;
+        text->at +=
+            tcall_lenient_feed_(text, text->at, (size_t)(to - text->at));
+        if (text->state->error)
+            tcall_lenient_refused_(text);
+    }
 }
 
-/* Reads the value and what is after it. A string, or what could be the inside
- * of one, is read for what it says. */
-static void tcall_lenient_value_(tcall_lenient_ *text)
+/* Goes on with what the text holds next. */
+static void tcall_lenient_step_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *slash = tcall_lenient_slash_(text), *to;
-    bool quoted = tcall_lenient_quote_(text) != NULL;
-    if (slash || quoted)
-        text->state = &text->string;
-    if (slash) {
-        tcall_lenient_put_(text, "\"", 1);
-        tcall_lenient_content_(text, "\"");
-        if (!text->out->error && text->at == text->end &&
-            text->string.state == TCALL_AT_ESCAPE_) {
-            text->at = slash; /* it is cut */
-            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-            return;
-        }
-        tcall_lenient_put_(text, "\"", 1);
-        if (text->out->error || text->at < text->end)
-            text->into->error = TCALL_E_BAD_KEY; /* it is no such inside */
-        text->out->error = TCALL_OK;
-        tcall_lenient_object_(text, slash, TCALL_FIX_ESCAPED_OBJECT,
-                              TCALL_E_BAD_KEY);
+    if (text->quote) {
+        tcall_lenient_quoted_(text);
+    } else if (text->state->state == TCALL_AT_VALUE_ && !text->state->depth) {
+        tcall_lenient_root_(text);
+    } else {
+        text->at +=
+            tcall_lenient_feed_(text, text->at, (size_t)(text->end - text->at));
+        if (text->state->error)
+            tcall_lenient_refused_(text);
+    }
+}
+
+/* Ends a text without a value: there are no arguments, or they were cut. */
+static void tcall_lenient_nothing_(tcall_lenient_ *text)
+{
+    if (text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
         return;
     }
-    do {
-        tcall_lenient_blank_(text);
-        if (text->state->depth && tcall_lenient_is_cut_(text))
-            tcall_lenient_fail_(text, TCALL_E_TRUNCATED);
-        else
-            tcall_lenient_piece_(text);
-        to = text->at;
-    } while (!text->out->error && text->state->state != TCALL_AT_DONE_);
-    if (!text->out->error)
-        tcall_lenient_after_(text, from, to);
-    if (!text->out->error)
-        tcall_lenient_object_(text, from, quoted ? TCALL_FIX_DOUBLE_ENCODED : 0,
-                              TCALL_E_NOT_OBJECT);
+    if (!text->fixed)
+        text->refused = TCALL_E_TRUNCATED;
+    text->fixed = text->fixed ? text->fixed : text->at;
+    text->fixes |= TCALL_FIX_EMPTY;
+    tcall_lenient_put_(text, "{}", 2);
 }
 
-/* Reads bytes as leniently as it may, and feeds the object that is meant, in
- * strict JSON, to a recogniser that has just begun, by feed: at most 6 bytes
- * for one of the text, and 2. One pass; the text is neither changed nor kept.
- * Returns out->error, after which what was fed is of no use: that of the text,
- * or of whoever hears the recogniser. With TOOLCALL_NO_LENIENT nothing is read:
- * then it is the error that out came with, that of the strict reading. */
-TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
-                                      tcall_str bytes, tcall_syntax_ *into,
-                                      tcall_feed_ feed)
+/* Ends the string that the object stands in. That this is broken JSON says no
+ * more than that: a machine that stopped for another reason knows better. */
+static void tcall_lenient_inside_(tcall_lenient_ *text)
 {
-    tcall_lenient_ text;
-    memset(out, 0, sizeof *out);
-    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
-    text.state = text.into = into;
-    text.feed = feed;
-    text.start = text.at = bytes.ptr ? bytes.ptr : "";
-    text.end = text.start + bytes.len;
-    text.out = out;
-    tcall_lenient_before_(&text);
-    if (text.next >= 0 || out->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_value_(&text);
-    } else {
-        tcall_lenient_fix_(&text, TCALL_FIX_EMPTY);
-        tcall_lenient_put_(&text, "{}", 2);
+    const tcall_syntax_ *s = &text->machine->syntax;
+    bool whole = text->string.state == TCALL_AT_DONE_;
+    int error = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
+    const char *at = text->slash ? text->slash : text->value;
+    if (text->slash) { /* all of the text is inside */
+        int state = text->error ? TCALL_AT_DONE_ : text->string.state;
+        text->error = TCALL_OK;
+        whole = state == TCALL_AT_STRING_;
+        if (state == TCALL_AT_ESCAPE_)
+            error = TCALL_E_TRUNCATED;
+    } else if (!whole) {
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
+        return;
     }
-    return out->error;
+    if (s->error && !tcall_is_slip_(s->error))
+        error = s->error;
+    else if (whole && !s->error && s->depth)
+        error = TCALL_E_TRUNCATED;
+    if (!whole || s->error || s->state != TCALL_AT_DONE_ || !(s->open[0] & 1))
+        tcall_lenient_fail_(text, error, at);
+    else if (!text->slash)
+        text->fixes |= TCALL_FIX_DOUBLE_ENCODED;
 }
 
-#else
-
-/* What is wrong stays wrong. */
-TCALL_SHARED_ int tcall_lenient_read_(tcall_lenient_result_ *out,
-                                      tcall_str bytes, tcall_syntax_ *into,
-                                      tcall_feed_ feed)
+/* Ends the text. Returns what is wrong with it. */
+static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
-    (void)bytes;
-    (void)into;
-    (void)feed;
-    return out->error;
-}
-
-#endif /* TOOLCALL_NO_LENIENT */
-
-/* ---- both readings ---- */
-
-/* Whether what a strict reading ended with may be a slip that has one meaning,
- * so that the text is to be read once more. */
-TCALL_SHARED_ bool tcall_is_slip_(int error)
-{
-    return error < 0 && error != TCALL_E_INVALID && error != TCALL_E_MEMORY &&
-           error != TCALL_E_DUPLICATE && error != TCALL_E_RANGE &&
-           error != TCALL_E_BUDGET && error != TCALL_E_USAGE;
-}
-
-static size_t tcall_machine_eats_(tcall_syntax_ *syntax, const char *bytes,
-                                  size_t len)
-{
-    tcall_machine *machine = (tcall_machine *)(void *)syntax;
-    size_t before = machine->at;
-    tcall_machine_feed(machine, bytes, len);
-    return machine->at - before;
-}
-
-/* Reads a text as it was meant, with a machine that has just begun. error, at:
- * what the strict reading ended with. strict: nothing may be rewritten, but
- * this reading knows better what is wrong. */
-TCALL_SHARED_ int tcall_read_meant_(tcall_machine *machine, tcall_str text,
-                                    int error, size_t at, bool strict,
-                                    uint32_t *fixes)
-{
-    tcall_lenient_result_ result;
-    result.fixes = 0;
-    result.at = at;
-    result.error = error;
-    tcall_lenient_read_(&result, text, &machine->syntax, tcall_machine_eats_);
-    machine->at = result.at;
-    if (result.error == TCALL_OK && strict)
-        machine->at = at;
-    if (result.error == TCALL_OK && !strict) {
-        *fixes = result.fixes;
-        return tcall_machine_end(machine);
+    tcall_machine *machine = text->machine;
+    int r;
+    if (text->state == &text->string)
+        tcall_lenient_inside_(text);
+    else if (!text->error && machine->syntax.state == TCALL_AT_VALUE_ &&
+             !machine->syntax.depth)
+        tcall_lenient_nothing_(text);
+    r = text->error;
+    if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
+        r = tcall_machine_end(machine);
+    if (r == TCALL_E_NOT_OBJECT && !text->error)
+        text->at = text->value;
+    if ((r == TCALL_OK || r == TCALL_E_INVALID) && text->fixed) {
+        text->at = text->fixed;
+        r = strict ? text->refused : r;
     }
-    machine->syntax.error = result.error < 0 ? result.error : error;
-    return tcall_machine_end(machine);
+    return r;
 }
 
 int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
-                         tcall_str text, bool strict, uint32_t *fixes)
+                         tcall_str bytes, bool strict, uint32_t *fixes)
 {
-    int error;
-    size_t at;
+    tcall_lenient_ text;
+    bool used;
+    int r;
     *fixes = 0;
-    error = tcall_machine_read_(machine, desc, text);
-    if (!tcall_is_slip_(error))
-        return error;
-    at = machine->at;
+#ifdef TOOLCALL_JSMN /* what is wrong with other text is said as without it */
+    r = tcall_machine_read_(machine, desc, bytes);
+    if (r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY)
+        return r;
+#endif
+    memset(&text, 0, sizeof text);
     tcall_machine_init(machine, desc);
-    return tcall_read_meant_(machine, text, error, at, strict, fixes);
+    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
+    text.machine = machine;
+    text.state = &machine->syntax;
+    text.start = text.at = text.token = text.blank = bytes.ptr ? bytes.ptr : "";
+    text.end = text.start + bytes.len;
+    text.alone = true;
+    while (text.at < text.end && !text.error)
+        tcall_lenient_step_(&text);
+    r = tcall_lenient_end_(&text, strict);
+    used = r == TCALL_OK || r == TCALL_E_INVALID || r == TCALL_E_MEMORY;
+    *fixes = used ? text.fixes : 0;
+    machine->at = (size_t)(text.at - text.start);
+    return machine->error = r;
 }
 
 /* ==========================================================================
@@ -10551,7 +10537,8 @@ static bool tcall_walk_next_(tcall_shape_walk_ *walk)
     walk->at = level->at;
     if (level->list) {
         walk->node = (const tcall_shape *)level->more;
-        level->at += walk->at ? level->size : 0;
+        if (walk->at)
+            level->at += level->size;
     } else {
         TCALL_FETCH_(tcall_object, object, level->more);
         walk->node = object->members + level->next;
@@ -12961,8 +12948,7 @@ static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
-    if (count)
-        rows[count - 1].flags |= TCALL_ROW_LAST_;
+    rows[count ? count - 1 : 0].flags |= TCALL_ROW_LAST_;
 }
 
 /* Brings the rows of a schema to their place, in their order. */
@@ -14900,8 +14886,11 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    const char *at = text.ptr, *end = at + text.len;
+    const char *at = text.ptr, *end;
     tcall_syntax_ syntax;
+    if (!text.len) /* C does not define NULL + 0 */
+        return false;
+    end = at + text.len;
     while (at < end && tcall_is_space_(*at))
         at++;
     if (at == end || *at != '{')
@@ -17203,7 +17192,7 @@ typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
     uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
-    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
     tcall_term_ terms[TCALL_QUERY_TERMS_];
     uint32_t initials[32];               /* of all keys, see tcall_initials_ */
@@ -17559,14 +17548,14 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
     return made;
 }
 
-/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
- * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to two thirds as much again. */
+/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
+ * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
+ * A tool whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
-    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
     return worth * (24u + record->name) / 24;
 }
 
@@ -17581,7 +17570,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 96 + 64u * record->length / average;
+    norm = 96 + (uint32_t)64 * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];
@@ -18238,23 +18227,16 @@ TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
     tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
 
-/* Moves bytes to the end of the block, from the free part or elsewhere. */
-TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
-                                        size_t len)
+/* Moves bytes to the end of the block, from the free part or elsewhere. What
+ * does not fit is empty. */
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
+                                      size_t len, tcall_str *copy)
 {
     char *held = (char *)tcall_block_take_(block, len);
     if (held && held != from)
         memmove(held, from, len);
-    return held;
-}
-
-/* The same for text. What does not fit is empty. */
-TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
-                                      size_t len, tcall_str *copy)
-{
-    copy->ptr = tcall_hydrate_hold_(block, from, len);
-    copy->len = copy->ptr ? len : 0;
-    return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
+    *copy = tcall_slice_(held, held ? len : 0);
+    return held ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* ---- reading ---- */
@@ -18296,27 +18278,26 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
     return machine->error;
 }
 
-/* Reads a text strictly, and once more as it was meant if that is allowed and
- * helps. A control character takes six bytes as an escape. */
+/* Reads a text as it was meant, if that is allowed. What was fixed may be
+ * longer than it came: a control character takes six bytes as an escape. */
 TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
                                          tcall_machine *machine,
                                          tcall_machine_desc *desc,
                                          tcall_str text, bool strict,
                                          uint32_t *fixes)
 {
-    int r = tcall_arguments_read_(block, machine, desc, text);
-    size_t at = machine->at, most;
-    *fixes = 0;
-    if (!tcall_is_slip_(r))
-        return r;
+    size_t most;
     tcall_hydrate_gap_(block, 0, &most);
-    most /= 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < most / 6 ? 6 * text.len + 3 : most);
-    tcall_machine_init(machine, desc);
-    r = tcall_read_meant_(machine, text, r, at, strict, fixes);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, strict, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        most /= 2;
+        tcall_arguments_begin_(block, desc,
+                               text.len < most / 6 ? 6 * text.len + 3 : most);
+        tcall_read_arguments(machine, desc, text, strict, fixes);
+    }
     tcall_arguments_room_(block, machine);
-    return r;
+    return machine->error;
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {
@@ -23207,115 +23188,84 @@ static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
     return true;
 }
 
-/* Who hears of the object that a call is written as. */
-typedef struct tcall_spoken_heard_ {
-    tcall_syntax_ syntax;
-    tcall_writer out; /* the arguments */
-    char name[65];
-    char key[12]; /* the name of a member, as far as it matters */
-    uint8_t name_len, key_len, member, seen;
-} tcall_spoken_heard_;
-
-enum { TCALL_SPOKEN_NAME_ = 1, TCALL_SPOKEN_ARGUMENTS_ = 2 };
-
-/* Returns which member this is; function may hold both. */
-static bool tcall_spoken_heard_name_(tcall_syntax_ *s, const char *name,
-                                     size_t len, bool last)
+/* Finds the name and the arguments of a call that is one object, or in one of
+ * its members, "function". Returns false if it has two of either: which is
+ * meant? */
+static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
+                                tcall_json *args)
 {
     static const char *const names[] = {"name",      "function",  "tool",
                                         "tool_name", "arguments", "parameters",
                                         "args"};
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    size_t i, had = heard->key_len, all = had + len;
-    heard->member = 0;
-    heard->key_len =
-        (uint8_t)(all < sizeof heard->key ? all : sizeof heard->key);
-    if (all < sizeof heard->key)
-        memcpy(heard->key + had, name, len);
-    if (!last)
-        return false;
-    heard->key_len = 0;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (strlen(names[i]) == all && memcmp(heard->key, names[i], all) == 0)
-            heard->member =
-                i < 4 ? TCALL_SPOKEN_NAME_ : TCALL_SPOKEN_ARGUMENTS_;
-    return heard->member != 0;
-}
-
-static tcall_ask_ tcall_spoken_heard_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    bool object = first == '{' && heard->member != TCALL_SPOKEN_ARGUMENTS_;
-    if (object || !heard->member)
-        return object ? TCALL_HEAR_ : TCALL_SKIP_;
-    if (heard->seen & heard->member) { /* which one is meant? */
-        s->error = TCALL_E_DUPLICATE;
-        s->halt = true;
-        return TCALL_SKIP_;
+    tcall_json inner, v;
+    bool clear = true;
+    for (; object.at; object = inner) {
+        inner = tcall_json_none_();
+        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
+            tcall_str key = tcall_json_key(v);
+            tcall_json *part;
+            size_t i = 0;
+            while (i < TCALL_ARRAY_LEN(names) &&
+                   !tcall_str_eq(key, tcall_str_of(names[i])))
+                i++;
+            part = i < 4 ? name : args;
+            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
+                part = &inner;
+            if (i < TCALL_ARRAY_LEN(names)) {
+                clear = clear && !part->at;
+                *part = v;
+            }
+        }
     }
-    heard->seen |= heard->member;
-    if (first == '"')
-        return TCALL_HEAR_;
-    return heard->member == TCALL_SPOKEN_ARGUMENTS_ ? TCALL_RAW_ : TCALL_SKIP_;
+    return clear;
 }
 
-static void tcall_spoken_heard_data_(tcall_syntax_ *s, const char *bytes,
-                                     size_t len)
+/* Returns the name in an object that is not whole, as far as that is known. */
+static tcall_str tcall_spoken_name_(const char *object)
 {
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    if (heard->member == TCALL_SPOKEN_ARGUMENTS_) {
-        tcall_write_bytes(&heard->out, bytes, len);
-    } else if (heard->name_len + len < sizeof heard->name) {
-        memcpy(heard->name + heard->name_len, bytes, len);
-        heard->name_len = (uint8_t)(heard->name_len + len);
-    } else {
-        s->error = TCALL_E_UNKNOWN; /* no tool has so long a name */
-        s->halt = true;
-    }
+    const char *at = strstr(object, "\"name\":\""), *end;
+    end = at ? strchr(at += 8, '"') : NULL;
+    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
 }
 
-static void tcall_spoken_heard_end_(tcall_syntax_ *s)
-{
-    (void)s;
-}
-
-static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
-    tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
-    tcall_spoken_heard_data_, tcall_spoken_heard_end_};
-
-static int tcall_spoken_hear_(tcall_spoken_heard_ *heard, tcall_str object,
-                              char *out, size_t cap)
-{
-    tcall_lenient_result_ result = {0, 0, TCALL_E_INVALID};
-    memset(heard, 0, sizeof *heard);
-    tcall_syntax_begin_(&heard->syntax, &tcall_spoken_user_);
-    tcall_writer_init(&heard->out, out, cap);
-    return tcall_lenient_read_(&result, object, &heard->syntax,
-                               tcall_syntax_feed_);
-}
-
-/* Reads a call that is written as one object. What it is read into is needed
- * only until the call is added. */
+/* Reads a call that is written as one object. What it is read to is needed only
+ * until the call is added. */
 TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
     size_t high = block->high;
-    tcall_spoken_heard_ heard;
+    tcall_json name = tcall_json_none_(), args = name;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    tcall_str kept;
+    uint32_t fixes;
     bool known;
-    int error = tcall_spoken_hear_(&heard, item->text, NULL, 0);
-    if (error == TCALL_OK) {
-        size_t len = heard.out.len;
-        char *memory = (char *)tcall_block_take_(block, len);
-        if (!memory)
-            text->error = TCALL_E_MEMORY;
-        else
-            tcall_spoken_hear_(&heard, item->text, memory, len);
-        item->text = tcall_slice_(memory, memory ? len : 0);
-    } else if (!item->error) {
-        item->error = error;
+    int error;
+    memset(&desc, 0, sizeof desc);
+    desc.object = true;
+    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
+                                   &fixes);
+    machine.text[machine.len] = '\0';
+    if (error == TCALL_E_MEMORY ||
+        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        text->error = TCALL_E_MEMORY;
+        return false;
     }
-    item->name = tcall_slice_(heard.name, heard.name_len);
+    if (error) {
+        item->name = tcall_spoken_name_(kept.ptr);
+    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
+                                    &args)) {
+        error = TCALL_E_DUPLICATE;
+    }
+    if (name.at)
+        item->name = tcall_json_str(name);
+    item->error = item->error ? item->error : error;
+    if (!error)
+        item->text = tcall_json_type(args) == TCALL_STRING
+                         ? tcall_json_str(args)
+                     : args.at ? tcall_text_verbatim_(args.at)
+                               : tcall_slice_(NULL, 0);
     known = tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
     return known;
@@ -24550,7 +24500,6 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
 static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
     if (tcall_reader_echoes_(reader, piece))
         return;
@@ -24559,7 +24508,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
         tcall_reader_text_(reader, piece);
-    } else if (head->error ||
+    } else if (tcall_reader_head_(reader, reader->element)->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {
@@ -25092,33 +25041,35 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* Finds the member of a name from one member on, before another. */
-static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
-                                        const tcall_wire *end, tcall_str name)
+/* The member that mostly comes after this one of the innermost object. */
+static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
+                                           const tcall_wire *member)
 {
-    for (; member != end && member->len; member++)
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0)
-            return member;
-    return NULL;
+    return member->flags & TCALL_WIRE_LAST
+               ? reader->level[reader->levels - 1]->members
+               : member + 1;
 }
 
-/* Finds what a name in the innermost object is. What mostly follows the last
- * one is looked at first. */
+/* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
     const tcall_wire *object = reader->level[reader->levels - 1];
-    reader->member = NULL;
+    const tcall_wire *at = reader->next;
     reader->word_len = 0;
     if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
         return false;
-    reader->member = tcall_wire_of_(reader->next, NULL, name);
-    if (!reader->member)
-        reader->member = tcall_wire_of_(object->members, reader->next, name);
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    do {
+        const tcall_wire *member = at;
+        at = tcall_wire_after_(reader, at);
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0) {
+            reader->member = member;
+            reader->next = at;
+            return true;
+        }
+    } while (at != reader->next);
+    return false;
 }
 
 /* A member's name. */
@@ -25228,7 +25179,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
     const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
         member = reader->level[--reader->levels];
-        reader->next = member + 1;
+        reader->next = tcall_wire_after_(reader, member);
         if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
@@ -25678,47 +25629,45 @@ int tcall_reader_end(tcall_reader *reader)
 /* Members have the order in which they mostly come. */
 static const tcall_wire tcall_openai_usage_[] = {
     TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_openai_custom_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
-static const tcall_wire tcall_openai_google_[] = {
-    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
+    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
 
 static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_openai_function_),
     TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
 
 static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
                                                       0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_openai_thought_each_)};
 
 static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
                                                    0};
@@ -25733,16 +25682,16 @@ static const tcall_wire tcall_openai_message_[] = {
     TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
                NULL),
     TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
+               tcall_openai_function_)};
 
 static const tcall_wire tcall_openai_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 /* The native reason and an error within a choice are OpenRouter's. */
 static const tcall_wire tcall_openai_choice_[] = {
@@ -25751,8 +25700,8 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
     TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
@@ -25764,8 +25713,7 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
                                                 0};
@@ -25868,23 +25816,22 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
 
 static const tcall_wire tcall_anthropic_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
 
 static const tcall_wire tcall_anthropic_fault_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_delta_[] = {
     TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
 
 /* Redacted thinking is data. */
 static const tcall_wire tcall_anthropic_block_[] = {
@@ -25895,8 +25842,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
     tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -25911,8 +25857,8 @@ static const tcall_wire tcall_anthropic_members_[] = {
                &tcall_anthropic_block_each_),
     TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_anthropic_fault_)};
 
 static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
                                                    0, 0, 0};
@@ -26039,12 +25985,12 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
 
 static const tcall_wire tcall_ollama_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
 
 static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
@@ -26052,11 +25998,11 @@ static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
 static const tcall_wire tcall_ollama_message_[] = {
     TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_ollama_call_each_)};
 
 static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
@@ -26064,8 +26010,8 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
     TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_ollama_fault_)};
 
 static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
                                                 0};
@@ -26145,7 +26091,7 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
 
 static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
                                                       0, 0, 0};
@@ -26157,8 +26103,7 @@ static const tcall_wire tcall_responses_item_[] = {
     TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
@@ -26167,24 +26112,23 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_item_each_ = {
     tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_responses_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 /* The response of a stream's event is as the whole one. */
 static const tcall_wire tcall_responses_members_[] = {
@@ -26203,8 +26147,7 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
                                                    0, 0, 0};
@@ -26325,8 +26268,8 @@ static const tcall_wire tcall_gemini_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
-    TCALL_WIRE_END}; /* patches, never asked for */
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
+               NULL)}; /* patches, never asked for */
 
 /* Calls and their results that are of tools that Google runs do not count. */
 static const tcall_wire tcall_gemini_part_[] = {
@@ -26335,37 +26278,35 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
     TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
-static const tcall_wire tcall_gemini_content_[] = {
-    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
+    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
 
 static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
     TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
     tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_gemini_usage_[] = {
     TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
@@ -26373,15 +26314,15 @@ static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
 static const tcall_wire tcall_gemini_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_gemini_detail_each_)};
 
 static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
     TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
     TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_gemini_fault_)};
 
 static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
                                                 0};
@@ -26506,13 +26447,13 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  */
 
 static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_said_each_ = {
     tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
     tcall_interactions_thought_, "", 0, 0, 0};
@@ -26525,9 +26466,8 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
-               &tcall_interactions_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_thought_each_)};
 
 static const tcall_wire tcall_interactions_step_each_ = {
     tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -26538,22 +26478,21 @@ static const tcall_wire tcall_interactions_delta_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
 
 static const tcall_wire tcall_interactions_usage_[] = {
     TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
     tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
@@ -26570,8 +26509,8 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
                &tcall_interactions_step_each_),
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_fault_each_)};
 
 static const tcall_wire tcall_interactions_answer_ = {
     tcall_interactions_members_, "", 0, 0, 0};
@@ -29869,12 +29808,18 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     tcall_writer out;
     listener.user = &made;
     tcall_writer_init(&out, text, text ? room : 0);
+#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
+#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
+#else
+    (void)listener;
+#endif
     made.text = tcall_slice_(text, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));

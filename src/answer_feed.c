@@ -343,33 +343,35 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* Finds the member of a name from one member on, before another. */
-static const tcall_wire *tcall_wire_of_(const tcall_wire *member,
-                                        const tcall_wire *end, tcall_str name)
+/* The member that mostly comes after this one of the innermost object. */
+static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
+                                           const tcall_wire *member)
 {
-    for (; member != end && member->len; member++)
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0)
-            return member;
-    return NULL;
+    return member->flags & TCALL_WIRE_LAST
+               ? reader->level[reader->levels - 1]->members
+               : member + 1;
 }
 
-/* Finds what a name in the innermost object is. What mostly follows the last
- * one is looked at first. */
+/* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
     const tcall_wire *object = reader->level[reader->levels - 1];
-    reader->member = NULL;
+    const tcall_wire *at = reader->next;
     reader->word_len = 0;
     if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
         return false;
-    reader->member = tcall_wire_of_(reader->next, NULL, name);
-    if (!reader->member)
-        reader->member = tcall_wire_of_(object->members, reader->next, name);
-    if (reader->member)
-        reader->next = reader->member + 1;
-    return reader->member != NULL;
+    do {
+        const tcall_wire *member = at;
+        at = tcall_wire_after_(reader, at);
+        if (member->len == name.len && *member->name == *name.ptr &&
+            memcmp(member->name, name.ptr, name.len) == 0) {
+            reader->member = member;
+            reader->next = at;
+            return true;
+        }
+    } while (at != reader->next);
+    return false;
 }
 
 /* A member's name. */
@@ -479,7 +481,7 @@ static void tcall_answer_end_(tcall_syntax_ *s)
     const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
         member = reader->level[--reader->levels];
-        reader->next = member + 1;
+        reader->next = tcall_wire_after_(reader, member);
         if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;

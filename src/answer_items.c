@@ -765,7 +765,6 @@ static bool tcall_reader_open_(tcall_reader *reader, int field)
 static void tcall_reader_content_(tcall_reader *reader, int field,
                                   tcall_str piece)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
     reader->growing = false;
     if (tcall_reader_echoes_(reader, piece))
         return;
@@ -774,7 +773,7 @@ static void tcall_reader_content_(tcall_reader *reader, int field,
         /* It can wait no longer for what its element turns out to be. */
         tcall_reader_say_(reader, &reader->element);
         tcall_reader_text_(reader, piece);
-    } else if (head->error ||
+    } else if (tcall_reader_head_(reader, reader->element)->error ||
                !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
         tcall_reader_drop_arguments_(reader, reader->element, piece.len);
     } else {

@@ -11,23 +11,22 @@
 
 static const tcall_wire tcall_anthropic_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_), TCALL_WIRE_END};
+    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
 
 static const tcall_wire tcall_anthropic_fault_[] = {
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_delta_[] = {
     TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
 
 /* Redacted thinking is data. */
 static const tcall_wire tcall_anthropic_block_[] = {
@@ -38,8 +37,7 @@ static const tcall_wire tcall_anthropic_block_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
     TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_anthropic_block_each_ = {
     tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -54,8 +52,8 @@ static const tcall_wire tcall_anthropic_members_[] = {
                &tcall_anthropic_block_each_),
     TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_anthropic_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_anthropic_fault_)};
 
 static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
                                                    0, 0, 0};

@@ -110,23 +110,16 @@ TCALL_SHARED_ void tcall_hydrate_writer_(const tcall_block *block,
     tcall_writer_init(out, tcall_block_gap_(block), tcall_block_free_(block));
 }
 
-/* Moves bytes to the end of the block, from the free part or elsewhere. */
-TCALL_SHARED_ char *tcall_hydrate_hold_(tcall_block *block, const char *from,
-                                        size_t len)
+/* Moves bytes to the end of the block, from the free part or elsewhere. What
+ * does not fit is empty. */
+TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
+                                      size_t len, tcall_str *copy)
 {
     char *held = (char *)tcall_block_take_(block, len);
     if (held && held != from)
         memmove(held, from, len);
-    return held;
-}
-
-/* The same for text. What does not fit is empty. */
-TCALL_SHARED_ int tcall_hydrate_keep_(tcall_block *block, const char *from,
-                                      size_t len, tcall_str *copy)
-{
-    copy->ptr = tcall_hydrate_hold_(block, from, len);
-    copy->len = copy->ptr ? len : 0;
-    return copy->ptr ? TCALL_OK : TCALL_E_MEMORY;
+    *copy = tcall_slice_(held, held ? len : 0);
+    return held ? TCALL_OK : TCALL_E_MEMORY;
 }
 
 /* ---- reading ---- */
@@ -168,27 +161,26 @@ TCALL_SHARED_ int tcall_arguments_read_(tcall_block *block,
     return machine->error;
 }
 
-/* Reads a text strictly, and once more as it was meant if that is allowed and
- * helps. A control character takes six bytes as an escape. */
+/* Reads a text as it was meant, if that is allowed. What was fixed may be
+ * longer than it came: a control character takes six bytes as an escape. */
 TCALL_SHARED_ int tcall_arguments_meant_(tcall_block *block,
                                          tcall_machine *machine,
                                          tcall_machine_desc *desc,
                                          tcall_str text, bool strict,
                                          uint32_t *fixes)
 {
-    int r = tcall_arguments_read_(block, machine, desc, text);
-    size_t at = machine->at, most;
-    *fixes = 0;
-    if (!tcall_is_slip_(r))
-        return r;
+    size_t most;
     tcall_hydrate_gap_(block, 0, &most);
-    most /= 2;
-    tcall_arguments_begin_(block, desc,
-                           text.len < most / 6 ? 6 * text.len + 3 : most);
-    tcall_machine_init(machine, desc);
-    r = tcall_read_meant_(machine, text, r, at, strict, fixes);
+    tcall_arguments_begin_(block, desc, text.len + 1);
+    tcall_read_arguments(machine, desc, text, strict, fixes);
+    if (machine->error == TCALL_E_MEMORY && *fixes) {
+        most /= 2;
+        tcall_arguments_begin_(block, desc,
+                               text.len < most / 6 ? 6 * text.len + 3 : most);
+        tcall_read_arguments(machine, desc, text, strict, fixes);
+    }
     tcall_arguments_room_(block, machine);
-    return r;
+    return machine->error;
 }
 
 TCALL_DATA_ const struct tcall_lenience_ tcall_lenient = {

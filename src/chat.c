@@ -143,8 +143,11 @@ TCALL_SHARED_ bool tcall_numbers_fit_(tcall_str text)
  * call enters the conversation. */
 TCALL_SHARED_ bool tcall_is_object_text_(tcall_str text)
 {
-    const char *at = text.ptr, *end = at + text.len;
+    const char *at = text.ptr, *end;
     tcall_syntax_ syntax;
+    if (!text.len) /* C does not define NULL + 0 */
+        return false;
+    end = at + text.len;
     while (at < end && tcall_is_space_(*at))
         at++;
     if (at == end || *at != '{')

@@ -390,8 +390,7 @@ static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
     rows[count - 1].flags |= TCALL_ROW_END_;
     while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
         count--;
-    if (count)
-        rows[count - 1].flags |= TCALL_ROW_LAST_;
+    rows[count ? count - 1 : 0].flags |= TCALL_ROW_LAST_;
 }
 
 /* Brings the rows of a schema to their place, in their order. */

@@ -13,8 +13,8 @@ static const tcall_wire tcall_gemini_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, 0, NULL),
-    TCALL_WIRE_END}; /* patches, never asked for */
+    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
+               NULL)}; /* patches, never asked for */
 
 /* Calls and their results that are of tools that Google runs do not count. */
 static const tcall_wire tcall_gemini_part_[] = {
@@ -23,37 +23,35 @@ static const tcall_wire tcall_gemini_part_[] = {
     TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
     TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
-static const tcall_wire tcall_gemini_content_[] = {
-    TCALL_WIRE("parts", 0, TCALL_WIRE_EACH, &tcall_gemini_part_each_),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
+    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
 
 static const tcall_wire tcall_gemini_candidate_[] = {
     TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
     TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_candidate_each_ = {
     tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
 
 static const tcall_wire tcall_gemini_feedback_[] = {
     TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_gemini_usage_[] = {
     TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
                                                      0, 0, 0};
@@ -61,15 +59,15 @@ static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
 static const tcall_wire tcall_gemini_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH, &tcall_gemini_detail_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_gemini_detail_each_)};
 
 static const tcall_wire tcall_gemini_members_[] = {
     TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
     TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
     TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_gemini_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_gemini_fault_)};
 
 static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
                                                 0};

@@ -11,13 +11,13 @@
  */
 
 static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_said_each_ = {
     tcall_interactions_said_, "", 0, 0, 0};
 
 static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_thought_each_ = {
     tcall_interactions_thought_, "", 0, 0, 0};
@@ -30,9 +30,8 @@ static const tcall_wire tcall_interactions_step_[] = {
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH,
-               &tcall_interactions_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_thought_each_)};
 
 static const tcall_wire tcall_interactions_step_each_ = {
     tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
@@ -43,22 +42,21 @@ static const tcall_wire tcall_interactions_delta_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
     TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, 0, tcall_interactions_thought_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
 
 static const tcall_wire tcall_interactions_usage_[] = {
     TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
+               TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_one_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_interactions_fault_each_ = {
     tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
@@ -75,8 +73,8 @@ static const tcall_wire tcall_interactions_members_[] = {
     TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
                &tcall_interactions_step_each_),
     TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH, &tcall_interactions_fault_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_interactions_fault_each_)};
 
 static const tcall_wire tcall_interactions_answer_ = {
     tcall_interactions_members_, "", 0, 0, 0};

@@ -4,11 +4,10 @@
 /* ==========================================================================
  * >>lenient: arguments as a model meant them
  *
- * Strict first. What fails is read once more from left to right, and what has
- * only one meaning is rewritten as JSON on its way into a recogniser. Tolerance
- * is lexical, never structural: nothing is closed, added or left out, and a
- * text that ends too early is TCALL_E_TRUNCATED. TOOLCALL_NO_LENIENT leaves the
- * second reading out: then only strict JSON is accepted.
+ * A text is read strictly, up to what is no JSON: what has only one meaning is
+ * rewritten on its way into the machine. Tolerance is lexical, never
+ * structural: nothing is closed, added or left out, and a text that ends too
+ * early is TCALL_E_TRUNCATED.
  */
 
 /* What is rewritten. X(name, text): */
@@ -51,14 +50,13 @@ enum {
 /* Returns the name of fix i, "code-fence", or NULL from TCALL_FIX_COUNT on. */
 TCALL_API const char *tcall_fix_name(int i);
 
-/* Reads the arguments of a call, with a machine as desc says: strictly, and
- * once more as a model meant them where that fails for their text. *fixes:
- * TCALL_FIX_... that were needed; 0: strictly valid. strict: nothing is
- * rewritten; the error is still that of the second reading where it has one,
- * since it knows better what is wrong. Returns what tcall_machine_end does;
- * machine->at is the offset in text of the error, else of the first fix; for
- * DUPLICATE, RANGE and an escaped NUL the offset in the rewritten text. The
- * second reading may write six bytes to the checked text for one that came. */
+/* Reads the arguments of a call, with a machine as desc says, as a model meant
+ * them. *fixes: TCALL_FIX_... that were needed, also before memory ran out; 0:
+ * strictly valid. strict: what needs a fix is refused, with the error of the
+ * whole text where it has one, else that of its first fix. Returns what
+ * tcall_machine_end does; machine->at is the offset in text of the error, else
+ * of the first fix. A fix may write six bytes to the checked text for one that
+ * came. */
 TCALL_API int tcall_read_arguments(tcall_machine *machine,
                                    const tcall_machine_desc *desc,
                                    tcall_str text, bool strict,

@@ -747,12 +747,18 @@ static void tcall_mcp_enter_(tcall_mcp *mcp)
     tcall_writer out;
     listener.user = &made;
     tcall_writer_init(&out, text, text ? room : 0);
+#ifndef TOOLCALL_NO_EVENTS
     if (mcp->message.params.meta.token[0])
         tcall_subscribe(tc, &listener);
+#endif
     made.error =
         tcall_execute(tc, tcall_str_of(mcp->message.params.name),
                       tcall_str_of(*arguments ? arguments : "{}"), &out, NULL);
+#ifndef TOOLCALL_NO_EVENTS
     tcall_unsubscribe(tc, &listener);
+#else
+    (void)listener;
+#endif
     made.text = tcall_slice_(text, out.fill);
     if (made.error < 0 && !out.fill) /* there was no room for the call */
         made.text = tcall_str_of(tcall_error_text(made.error));

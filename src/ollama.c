@@ -10,12 +10,12 @@
 
 static const tcall_wire tcall_ollama_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_call_[] = {
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_ollama_function_), TCALL_WIRE_END};
+    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
 
 static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
@@ -23,11 +23,11 @@ static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
 static const tcall_wire tcall_ollama_message_[] = {
     TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
     TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_ollama_call_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_ollama_call_each_)};
 
 static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
@@ -35,8 +35,8 @@ static const tcall_wire tcall_ollama_members_[] = {
     TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
     TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_ollama_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_ollama_fault_)};
 
 static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
                                                 0};

@@ -9,47 +9,45 @@
 /* Members have the order in which they mostly come. */
 static const tcall_wire tcall_openai_usage_[] = {
     TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_openai_custom_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_function_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
+               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
 
-static const tcall_wire tcall_openai_google_[] = {
-    TCALL_WIRE("thought_signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
+    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, 0, tcall_openai_google_), TCALL_WIRE_END};
+    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
 
 static const tcall_wire tcall_openai_call_[] = {
     TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
     TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("function", 0, 0, tcall_openai_function_),
     TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, 0, tcall_openai_extra_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
 
 static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
                                                    TCALL_FIELD_ELEMENT, 0};
 
 /* Mistral may send parts. */
 static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
                                                       0, 0, 0};
 
 static const tcall_wire tcall_openai_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH, &tcall_openai_thought_each_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
+               &tcall_openai_thought_each_)};
 
 static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
                                                    0};
@@ -64,16 +62,16 @@ static const tcall_wire tcall_openai_message_[] = {
     TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
                NULL),
     TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, 0, tcall_openai_function_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
+               tcall_openai_function_)};
 
 static const tcall_wire tcall_openai_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
     TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 /* The native reason and an error within a choice are OpenRouter's. */
 static const tcall_wire tcall_openai_choice_[] = {
@@ -82,8 +80,8 @@ static const tcall_wire tcall_openai_choice_[] = {
     TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
     TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
     TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE_END};
+    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
+               tcall_openai_fault_)};
 
 static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
                                                      0, TCALL_FIELD_CHOICE, 0};
@@ -95,8 +93,7 @@ static const tcall_wire tcall_openai_members_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
                                                 0};

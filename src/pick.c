@@ -78,7 +78,7 @@ typedef struct tcall_query_ {
     uint8_t term_count, sentence_count;
     uint8_t key_count;
     uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
-    uint32_t lengths; /* of all tools, in sixteenths of what records say */
+    uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
     tcall_term_ terms[TCALL_QUERY_TERMS_];
     uint32_t initials[32];               /* of all keys, see tcall_initials_ */
@@ -434,14 +434,14 @@ static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
     return made;
 }
 
-/* Returns what a tool gains by a term, by BM25 with b = 1/2 and k1 = 8 quarters
- * of a word in a text: norm is 16 * k1 times the length of its texts. A tool
- * whose name was asked for gains up to two thirds as much again. */
+/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
+ * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
+ * A tool whose name was asked for gains up to two thirds as much again. */
 static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
                                   const tcall_record_ *record, uint32_t norm)
 {
     uint32_t sum = tcall_levels_[level];
-    uint32_t worth = term->weight * 1024u * sum / (16 * sum + norm);
+    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
     return worth * (24u + record->name) / 24;
 }
 
@@ -456,7 +456,7 @@ static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
     tcall_record_ made;
     const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
     unsigned i, part;
-    norm = 96 + 64u * record->length / average;
+    norm = 96 + (uint32_t)64 * record->length / average;
     memset(parts, 0, sizeof query->best);
     for (i = 0; i < query->term_count; i++) {
         const tcall_term_ *term = &query->terms[i];

@@ -115,9 +115,9 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. A table of an object's ends
- * with TCALL_WIRE_END; in the order in which they mostly come they are found
- * first. */
+/* A member of an object that matters in an answer. The last of an object's
+ * table says so; in the order in which they mostly come they are found first.
+ */
 typedef struct tcall_wire {
     /* Those of the object that it is; of an array the one of its elements. */
     const struct tcall_wire *members;
@@ -132,6 +132,7 @@ enum {
     TCALL_WIRE_EACH = 1, /* members is of an array */
     TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
                             white space */
+    TCALL_WIRE_LAST = 8, /* of its table */
     TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
 };
 
@@ -139,8 +140,6 @@ enum {
 /* Makes a tcall_wire: its name a text, members a table, or NULL. */
 #define TCALL_WIRE(name, field, flags, members) \
     {members, name, sizeof name - 1, field, flags}
-/* Ends a table of them. */
-#define TCALL_WIRE_END {NULL, "", 0, 0, 0}
 /* clang-format on */
 
 /* What the type of an element, or the name of an event, means. */

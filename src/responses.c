@@ -12,7 +12,7 @@
 
 static const tcall_wire tcall_responses_part_[] = {
     TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
                                                       0, 0, 0};
@@ -24,8 +24,7 @@ static const tcall_wire tcall_responses_item_[] = {
     TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
@@ -34,24 +33,23 @@ static const tcall_wire tcall_responses_whole_item_[] = {
     TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
     TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
     TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_item_each_ = {
     tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
 
 static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_usage_[] = {
     TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
+               NULL)};
 
 static const tcall_wire tcall_responses_fault_[] = {
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL), TCALL_WIRE_END};
+    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
 
 /* The response of a stream's event is as the whole one. */
 static const tcall_wire tcall_responses_members_[] = {
@@ -70,8 +68,7 @@ static const tcall_wire tcall_responses_members_[] = {
     TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
     TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
     TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE_END};
+    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
 
 static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
                                                    0, 0, 0};

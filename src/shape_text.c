@@ -142,7 +142,8 @@ static bool tcall_walk_next_(tcall_shape_walk_ *walk)
     walk->at = level->at;
     if (level->list) {
         walk->node = (const tcall_shape *)level->more;
-        level->at += walk->at ? level->size : 0;
+        if (walk->at)
+            level->at += level->size;
     } else {
         TCALL_FETCH_(tcall_object, object, level->more);
         walk->node = object->members + level->next;

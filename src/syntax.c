@@ -22,11 +22,11 @@ enum { /* where it is; between tokens white space may be */
        TCALL_AT_NUMBER_
 };
 
-/* Ends the reading with an error at a place. */
+/* Ends the reading with an error at a place. The first error stays. */
 static const char *tcall_syntax_fail_(tcall_syntax_ *s, int error,
                                       const char *at)
 {
-    s->error = error;
+    s->error = s->error ? s->error : error;
     s->halt = true;
     return at;
 }
@@ -227,8 +227,7 @@ static const char *tcall_syntax_literal_(tcall_syntax_ *s, const char *from,
     const char *at = from;
     for (; at < end && TCALL_BYTE_(tcall_literals_ + s->within); at++)
         if (*at != TCALL_BYTE_(tcall_literals_ + s->within++))
-            return tcall_syntax_fail_(s, *at ? TCALL_E_BAD_VALUE : TCALL_E_NUL,
-                                      at);
+            return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     tcall_syntax_part_(s, from, at);
     if (!TCALL_BYTE_(tcall_literals_ + s->within))
         tcall_syntax_value_ends_(s, at);
@@ -249,12 +248,12 @@ static const char *tcall_syntax_number_(tcall_syntax_ *s, const char *from,
         state = next;
     }
     s->within = state;
+    tcall_syntax_part_(s, from, at);
     len += (size_t)(at - from);
     s->odd |= len > 300 || state > TCALL_N_FRACTION_;
     s->unit = (uint16_t)(len > 300 ? 301 : len);
     if (!next && !tcall_number_ends_(state))
         return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
-    tcall_syntax_part_(s, from, at);
     if (!next)
         tcall_syntax_value_ends_(s, at);
     return at;
@@ -267,6 +266,9 @@ static const char *tcall_syntax_value_(tcall_syntax_ *s, const char *at,
     char c = *at;
     if (c == ']' && s->state == TCALL_AT_FIRST_)
         return tcall_syntax_close_(s, at);
+    if (c != '"' && c != '{' && c != '[' && c != '-' && !tcall_is_digit_(c) &&
+        c != TCALL_BYTE_(tcall_literal_(c)))
+        return tcall_syntax_fail_(s, TCALL_E_BAD_VALUE, at);
     if (!s->quiet) {
         tcall_ask_ ask;
         s->from = at;

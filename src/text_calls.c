@@ -1,6 +1,6 @@
 #pragma once
 #include "text_calls.h"
-#include "lenient.c"
+#include "call.c"
 #include "chat.c"
 #include "answer.c"
 #include "write.c"
@@ -128,115 +128,84 @@ static bool tcall_spoken_add_(tcall_spoken_reader_ *text, tcall_item *item)
     return true;
 }
 
-/* Who hears of the object that a call is written as. */
-typedef struct tcall_spoken_heard_ {
-    tcall_syntax_ syntax;
-    tcall_writer out; /* the arguments */
-    char name[65];
-    char key[12]; /* the name of a member, as far as it matters */
-    uint8_t name_len, key_len, member, seen;
-} tcall_spoken_heard_;
-
-enum { TCALL_SPOKEN_NAME_ = 1, TCALL_SPOKEN_ARGUMENTS_ = 2 };
-
-/* Returns which member this is; function may hold both. */
-static bool tcall_spoken_heard_name_(tcall_syntax_ *s, const char *name,
-                                     size_t len, bool last)
+/* Finds the name and the arguments of a call that is one object, or in one of
+ * its members, "function". Returns false if it has two of either: which is
+ * meant? */
+static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
+                                tcall_json *args)
 {
     static const char *const names[] = {"name",      "function",  "tool",
                                         "tool_name", "arguments", "parameters",
                                         "args"};
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    size_t i, had = heard->key_len, all = had + len;
-    heard->member = 0;
-    heard->key_len =
-        (uint8_t)(all < sizeof heard->key ? all : sizeof heard->key);
-    if (all < sizeof heard->key)
-        memcpy(heard->key + had, name, len);
-    if (!last)
-        return false;
-    heard->key_len = 0;
-    for (i = 0; i < TCALL_ARRAY_LEN(names); i++)
-        if (strlen(names[i]) == all && memcmp(heard->key, names[i], all) == 0)
-            heard->member =
-                i < 4 ? TCALL_SPOKEN_NAME_ : TCALL_SPOKEN_ARGUMENTS_;
-    return heard->member != 0;
-}
-
-static tcall_ask_ tcall_spoken_heard_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    bool object = first == '{' && heard->member != TCALL_SPOKEN_ARGUMENTS_;
-    if (object || !heard->member)
-        return object ? TCALL_HEAR_ : TCALL_SKIP_;
-    if (heard->seen & heard->member) { /* which one is meant? */
-        s->error = TCALL_E_DUPLICATE;
-        s->halt = true;
-        return TCALL_SKIP_;
+    tcall_json inner, v;
+    bool clear = true;
+    for (; object.at; object = inner) {
+        inner = tcall_json_none_();
+        for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
+            tcall_str key = tcall_json_key(v);
+            tcall_json *part;
+            size_t i = 0;
+            while (i < TCALL_ARRAY_LEN(names) &&
+                   !tcall_str_eq(key, tcall_str_of(names[i])))
+                i++;
+            part = i < 4 ? name : args;
+            if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
+                part = &inner;
+            if (i < TCALL_ARRAY_LEN(names)) {
+                clear = clear && !part->at;
+                *part = v;
+            }
+        }
     }
-    heard->seen |= heard->member;
-    if (first == '"')
-        return TCALL_HEAR_;
-    return heard->member == TCALL_SPOKEN_ARGUMENTS_ ? TCALL_RAW_ : TCALL_SKIP_;
+    return clear;
 }
 
-static void tcall_spoken_heard_data_(tcall_syntax_ *s, const char *bytes,
-                                     size_t len)
+/* Returns the name in an object that is not whole, as far as that is known. */
+static tcall_str tcall_spoken_name_(const char *object)
 {
-    tcall_spoken_heard_ *heard = (tcall_spoken_heard_ *)(void *)s;
-    if (heard->member == TCALL_SPOKEN_ARGUMENTS_) {
-        tcall_write_bytes(&heard->out, bytes, len);
-    } else if (heard->name_len + len < sizeof heard->name) {
-        memcpy(heard->name + heard->name_len, bytes, len);
-        heard->name_len = (uint8_t)(heard->name_len + len);
-    } else {
-        s->error = TCALL_E_UNKNOWN; /* no tool has so long a name */
-        s->halt = true;
-    }
+    const char *at = strstr(object, "\"name\":\""), *end;
+    end = at ? strchr(at += 8, '"') : NULL;
+    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
 }
 
-static void tcall_spoken_heard_end_(tcall_syntax_ *s)
-{
-    (void)s;
-}
-
-static const tcall_syntax_user_ tcall_spoken_user_ TCALL_FLASH_ = {
-    tcall_spoken_heard_name_, tcall_spoken_heard_begin_,
-    tcall_spoken_heard_data_, tcall_spoken_heard_end_};
-
-static int tcall_spoken_hear_(tcall_spoken_heard_ *heard, tcall_str object,
-                              char *out, size_t cap)
-{
-    tcall_lenient_result_ result = {0, 0, TCALL_E_INVALID};
-    memset(heard, 0, sizeof *heard);
-    tcall_syntax_begin_(&heard->syntax, &tcall_spoken_user_);
-    tcall_writer_init(&heard->out, out, cap);
-    return tcall_lenient_read_(&result, object, &heard->syntax,
-                               tcall_syntax_feed_);
-}
-
-/* Reads a call that is written as one object. What it is read into is needed
- * only until the call is added. */
+/* Reads a call that is written as one object. What it is read to is needed only
+ * until the call is added. */
 TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
     size_t high = block->high;
-    tcall_spoken_heard_ heard;
+    tcall_json name = tcall_json_none_(), args = name;
+    tcall_machine machine;
+    tcall_machine_desc desc;
+    tcall_str kept;
+    uint32_t fixes;
     bool known;
-    int error = tcall_spoken_hear_(&heard, item->text, NULL, 0);
-    if (error == TCALL_OK) {
-        size_t len = heard.out.len;
-        char *memory = (char *)tcall_block_take_(block, len);
-        if (!memory)
-            text->error = TCALL_E_MEMORY;
-        else
-            tcall_spoken_hear_(&heard, item->text, memory, len);
-        item->text = tcall_slice_(memory, memory ? len : 0);
-    } else if (!item->error) {
-        item->error = error;
+    int error;
+    memset(&desc, 0, sizeof desc);
+    desc.object = true;
+    error = tcall_arguments_meant_(block, &machine, &desc, item->text, false,
+                                   &fixes);
+    machine.text[machine.len] = '\0';
+    if (error == TCALL_E_MEMORY ||
+        tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
+        text->error = TCALL_E_MEMORY;
+        return false;
     }
-    item->name = tcall_slice_(heard.name, heard.name_len);
+    if (error) {
+        item->name = tcall_spoken_name_(kept.ptr);
+    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
+                                    &args)) {
+        error = TCALL_E_DUPLICATE;
+    }
+    if (name.at)
+        item->name = tcall_json_str(name);
+    item->error = item->error ? item->error : error;
+    if (!error)
+        item->text = tcall_json_type(args) == TCALL_STRING
+                         ? tcall_json_str(args)
+                     : args.at ? tcall_text_verbatim_(args.at)
+                               : tcall_slice_(NULL, 0);
     known = tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
     return known;

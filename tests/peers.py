@@ -103,7 +103,7 @@ def agent(port, path, *more):
            "how hot is the cpu"]
     p = subprocess.run(cmd, env=env, stdin=subprocess.DEVNULL, text=True,
                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                       timeout=20)
+                       timeout=120)
     check("canary" not in p.stdout, f"{path}: the key is shown", p.stdout)
     return p.returncode, p.stdout
 

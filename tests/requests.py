@@ -293,15 +293,16 @@ def check_openapi(check, bodies):
             said.count("ok"), len(todo), schema, name))
 
 
-FORMATS = {"date-time", "time", "date", "duration", "email", "hostname",
-           "ipv4", "ipv6", "uuid"}
+FORMATS = {"openai": {"date-time", "time", "date", "duration", "email", "hostname",
+                      "ipv4", "ipv6", "uuid"}}
+FORMATS["anthropic"] = FORMATS["openai"] | {"uri"}
 KEYS = {
     "openai": {"type", "description", "enum", "const", "format", "properties",
                "required", "items", "anyOf", "$ref", "$defs", "definitions",
                "additionalProperties"},
     "anthropic": {"type", "description", "title", "enum", "const", "format",
                   "properties", "required", "items", "anyOf", "allOf", "$ref",
-                  "$defs", "additionalProperties"}}
+                  "$defs", "additionalProperties", "minItems"}}
 
 
 def strict_faults(s, rules, count, where="", level=0):
@@ -319,7 +320,9 @@ def strict_faults(s, rules, count, where="", level=0):
     count["union"] += isinstance(kinds, list) and "type" in s
     count["union"] += "anyOf" in s
     kinds = kinds if isinstance(kinds, list) else [kinds]
-    if "format" in s and s["format"] not in FORMATS:
+    if s.get("minItems", 0) not in (0, 1):
+        yield "%s: minItems %s" % (where, s["minItems"])
+    if "format" in s and s["format"] not in FORMATS[rules]:
         yield "%s: format %s" % (where, s["format"])
     if "array" in kinds and "items" not in s:
         yield where + ": no items"

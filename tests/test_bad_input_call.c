@@ -1,4 +1,4 @@
-/* Needs: STRICT, EVENTS. */
+/* Needs: EVENTS. */
 /* Registries whose tables are wrong, or that never started: each fault is a
  * sentence, and every entry answers an error. */
 #include "toolcall.h"

@@ -246,11 +246,7 @@ static int echo(tcall_ctx *cx, tcall_json args, tcall_writer *w)
 }
 
 /* It is repaired like what a model sent. */
-#ifdef TOOLCALL_NO_LENIENT
-#define ALMOST_JSON "{\"n\": \"7\"}"
-#else
 #define ALMOST_JSON "{'n': \"7\"}"
-#endif
 
 static void test_changes(void)
 {
@@ -877,11 +873,7 @@ static void test_unchecked(void)
  * and nothing outside is touched. */
 static void test_sizes(void)
 {
-#ifdef TOOLCALL_NO_LENIENT
-    static const char arguments[] = "{\"n\":3}";
-#else
     static const char arguments[] = "{'n':\"3\"}";
-#endif
     size_t size, i, works = 0;
     for (size = 0; size < 5000; size += CHECK_EVERY | 1) {
         char *exact = (char *)malloc(size + 16);

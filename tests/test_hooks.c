@@ -1,4 +1,4 @@
-/* Needs: LENIENT, SENTENCES, EVENTS. */
+/* Needs: SENTENCES, EVENTS. */
 /* The ready-made hooks, events, approvals that come later, loops. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* Needs: LENIENT, SENTENCES, EVENTS, REPAIR. */
+/* Needs: SENTENCES, EVENTS, REPAIR. */
 /* Definitions, hydrate and invoke: what may run, what may not, and what the
  * model is told. */
 #ifdef TEST_LINKED

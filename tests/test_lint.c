@@ -1,4 +1,3 @@
-/* Needs: STRICT. */
 /* Lint: each kind of finding, and that good definitions have none. */
 #include "toolcall.h"
 #include "tools/lint.h"

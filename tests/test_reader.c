@@ -1,4 +1,3 @@
-/* Needs: LENIENT. */
 /* The reader: bounded memory, answers far larger than it. What answers look
  * like is in tests/wire. */
 #ifdef TEST_LINKED

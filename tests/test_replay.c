@@ -1,4 +1,4 @@
-/* Needs: AGENT, LENIENT.
+/* Needs: AGENT.
  */
 /* What goes back to the provider: calls as they were understood, names and ids
  * that it takes, and each request begins with the one before it. */

@@ -1,4 +1,3 @@
-/* Needs: STRICT. */
 /* Requests: what is sent to each provider and server, also of conversations
  * with another one. */
 #ifdef TEST_LINKED

@@ -1,4 +1,4 @@
-/* Needs: AGENT, LENIENT. */
+/* Needs: AGENT. */
 /* Calls that a model writes as text, between markers. */
 #ifdef TEST_LINKED
 #include "toolcall.h"

@@ -1,4 +1,4 @@
-/* jsmn's tokens of a value, for whoever wants a tree. Needs: JSMN. */
+/* jsmn's tokens of a value, for whoever wants a tree. */
 #include "toolcall.h"
 
 #include "check.h"

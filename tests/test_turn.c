@@ -1,4 +1,4 @@
-/* Needs: LENIENT, AGENT, EVENTS. */
+/* Needs: AGENT, EVENTS. */
 /* The turn of an agent as an object: its number, its events, its limits, and
  * plans, in which nothing runs. */
 #include "canned.h"

@@ -3,7 +3,7 @@
  * tcall_execute, in the answers of two providers, whole and by the byte, and,
  * where it is JSON, as a line of MCP, whole and by the byte: the verdict, the
  * arguments that the tool sees, and what is told of them must be the same.
- * Needs: AGENT, LENIENT, SENTENCES, REPORT. */
+ * Needs: AGENT, SENTENCES. */
 #include "toolcall.h"
 
 #include "check.h"

@@ -1,4 +1,3 @@
-/* Needs: LENIENT. */
 /* Answers of providers, recorded or made: tests/wire/PROVIDER/CASE.txt.
  *
  *     # what it shows

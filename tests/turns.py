@@ -84,7 +84,7 @@ def talk(turns, tools=(GET,), provider="openai", **more):
     line = {"provider": provider, "allow": ["read"], "block": 32768, "tools": list(tools),
             "turns": turns, **more}
     done = subprocess.run([PROBE, "turn"], input=json.dumps(line) + "\n", text=True,
-                          stdout=subprocess.PIPE, timeout=60)
+                          stdout=subprocess.PIPE, timeout=600)
     return [json.loads(answer) for answer in done.stdout.splitlines()]
 
 

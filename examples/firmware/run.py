@@ -37,7 +37,7 @@ FAKES = {
 
 # What the tools of this firmware do not need of toolcall.h: it is left out of
 # an image that is linked for its figures only.
-LEAN = "PATTERN LENIENT SYNONYMS SHAPES"
+LEAN = "PATTERN"
 
 
 # ------------------------------------------------------------------- relay

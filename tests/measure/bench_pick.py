@@ -30,6 +30,7 @@ import pick  # noqa: E402
 from checks import Checks  # noqa: E402
 
 OUT = pick.ROOT / "build" / "bench"
+COST = 6000  # instructions of a tool and query, with -O2
 PACKAGES = ["minisearch", "wink-bm25-text-search", "wink-nlp-utils"]
 
 
@@ -93,6 +94,26 @@ def javascript(sets):
         ["node", HERE / "bench_pick.js", file], stdout=subprocess.PIPE,
         env=dict(os.environ, NODE_PATH=str(home / "node_modules")))
     return json.loads(done.stdout)["picks"] if done.returncode == 0 else None
+
+
+def instructions(check):
+    """What a tool of 250 bytes costs a query, as callgrind counts."""
+    if not shutil.which("valgrind"):
+        check.skip("instructions", "valgrind is absent")
+        return
+    tools = [{"name": f"tool_{i:05}_{'lamp' if i % 3 else 'pump'}",
+              "description": f"Switches device number {i} in the "
+              f"{'garden' if i % 2 else 'house'} and tells the new state.",
+              "parameters": {"type": "object", "properties": {
+                  "on": {"type": "boolean", "description": "New state"},
+                  "level": {"type": "integer", "minimum": 0, "maximum": 100}},
+                  "required": ["on"]}} for i in range(1000)]
+    text = "please switch off the pump in the garden"
+    few, many = (pick.steps(tools[:n], [text])[0] for n in (100, 1000))
+    each = (many - few) / 900
+    print(f"\ninstructions: {each:.0f} a tool of 250 bytes, "
+          f"{few - 100 * each:.0f} a query")
+    check(each <= COST, f"a tool costs {each:.0f} instructions, over {COST}")
 
 
 def user_time(tools, queries, args):
@@ -171,6 +192,7 @@ def main():
     for k, floor in pick.FLOORS.items():
         check(ours[k] >= floor, f"{k} {ours[k]:.2f} < {floor}")
     cost(sets)
+    instructions(check)
     cortex_m4()
     return check.end()
 
