@@ -402,6 +402,32 @@ static void test_release(void)
     CHECK(once("{}") == TCALL_E_RATE && world.released == 2);
 }
 
+/* One that releases and waits is called again, until it has released. */
+static int releases;
+
+static int slow_release(tcall_ctx *cx, void *user)
+{
+    if (releases++ < 2)
+        return tcall_wait_ms(&cx->wait, 5);
+    return release(cx, user);
+}
+
+static void test_slow_release(void)
+{
+    int i;
+    prepare();
+    set_hook(&hooks[0], TCALL_WILL_ACQUIRE_QUOTA, acquire, &quota);
+    set_hook(&hooks[1], TCALL_DID_RELEASE_QUOTA, slow_release, &quota);
+    desc.hook_count = 2;
+    releases = 0;
+    CHECK(tcall_init(&tc, &desc) == TCALL_OK);
+    ask("work", "{}");
+    for (i = 0; i < 2; i++)
+        CHECK(invoke() == TCALL_E_AGAIN && world.released == 0);
+    CHECK(invoke() == TCALL_OK && world.released == 1 && world.held == 0);
+    CHECK(world.runs == 1 && says("done"));
+}
+
 /* Pairs that share a user, and each can be had or not. */
 static int maybe(tcall_ctx *cx, void *user)
 {
@@ -580,6 +606,7 @@ int main(void)
     test_priority();
     test_around();
     test_release();
+    test_slow_release();
     test_shared();
     test_ended();
     test_many_held();
