@@ -459,7 +459,7 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Looks for a rule for the byte at hand, refused with this error. */
-static bool tcall_lenient_rule_(tcall_lenient_ *text, int error)
+static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
 {
     const char *at = text->at;
     const tcall_syntax_ *s = text->state;
@@ -568,7 +568,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         text->token = end;
     if (!text->over && s->state == TCALL_AT_DONE_)
         text->over = text->token;
-    if (tcall_lenient_rule_(text, error) ||
+    if (tcall_lenient_mends_(text, error) ||
         (s->depth && tcall_lenient_is_cut_(text, text->at)))
         return;
     error = tcall_lenient_blame_(text, error);
@@ -609,9 +609,9 @@ static void tcall_lenient_root_(tcall_lenient_ *text)
     if (tcall_is_space_(c)) {
         text->at++;
     } else if (c == '{' ||
-               !tcall_lenient_rule_(text, c == '"' || c == 'n'
-                                              ? TCALL_E_NOT_OBJECT
-                                              : TCALL_E_BAD_VALUE)) {
+               !tcall_lenient_mends_(text, c == '"' || c == 'n'
+                                               ? TCALL_E_NOT_OBJECT
+                                               : TCALL_E_BAD_VALUE)) {
         text->at += tcall_lenient_feed_(text, text->at, 1);
         if (text->state->error)
             tcall_lenient_refused_(text);
@@ -678,7 +678,9 @@ static void tcall_lenient_inside_(tcall_lenient_ *text)
     int error = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
     const char *at = text->slash ? text->slash : text->value;
     if (text->slash) { /* all of the text is inside */
-        int state = text->error ? TCALL_AT_DONE_ : text->string.state;
+        uint8_t state = text->string.state;
+        if (text->error)
+            state = TCALL_AT_DONE_;
         text->error = TCALL_OK;
         whole = state == TCALL_AT_STRING_;
         if (state == TCALL_AT_ESCAPE_)
