@@ -284,7 +284,7 @@ static bool tcall_lenient_number_(tcall_lenient_ *text)
     const char *at = text->at + (*text->at == '+');
     bool point = tcall_lenient_byte_(text, at) == '.';
     if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return tcall_lenient_is_cut_(text, at + point);
+        return text->state->depth && tcall_lenient_is_cut_(text, at + point);
     if (point)
         tcall_lenient_put_(text, "0", 1);
     text->at = at;
@@ -297,7 +297,7 @@ static bool tcall_lenient_zero_(tcall_lenient_ *text)
     uint8_t number = text->state->within;
     bool point = number == TCALL_N_MINUS_ && *text->at == '.';
     if (point && !tcall_is_digit_(tcall_lenient_byte_(text, text->at + 1)))
-        return tcall_lenient_is_cut_(text, text->at + 1);
+        return text->state->depth && tcall_lenient_is_cut_(text, text->at + 1);
     if (!point && number != TCALL_N_POINT_)
         return false;
     tcall_lenient_put_(text, "0", 1);
@@ -712,7 +712,10 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (r == TCALL_E_NOT_OBJECT && !text->error)
+    if (r == TCALL_E_TRUNCATED && machine->syntax.state == TCALL_AT_NUMBER_ &&
+        !machine->syntax.depth) /* it would be no object, whole or not */
+        r = TCALL_E_BAD_VALUE;
+    if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
     if ((r == TCALL_OK || r == TCALL_E_INVALID) && text->fixed) {
         text->at = text->fixed;
