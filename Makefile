@@ -231,7 +231,7 @@ $(BUILD)/agent: $(agent_parts)
 EDIT = $(shell tests/need libedit-dev >&2 && echo $(1))
 $(BUILD)/examples/agent/typing.o: CPPFLAGS += $(call EDIT,-DTYPING_LIBEDIT)
 $(BUILD)/agent: LDLIBS += $(call EDIT,-ledit)
-$(BUILD)/shapes: tools/shapes.c tools/nodes.h
+$(BUILD)/shapes: tools/shapes.c
 	$(HUSH) $(COMPILE) $< -o $@ $(LDFLAGS) -lm $(LDLIBS)
 %.h: %.json $(BUILD)/shapes
 	$(BUILD)/shapes $(SHAPES) -o $@ $< || { rm -f $@; exit 1; }

@@ -26,7 +26,7 @@ static const struct {
     {" remind remember reminder note ", "replace list tasks todowrite"},
     {" computer pc box system server ", "machine"},
     {" running boot booted reboot rebooted restarted uptime up ",
-     "uptime of this machine"},
+     "uptime of this machine system status"},
     {" pin pins ", "gpio line"},
     {" ram memory ", "memory free"},
     {" busy cpu load ", "load"},

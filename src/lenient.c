@@ -284,7 +284,7 @@ static bool tcall_lenient_number_(tcall_lenient_ *text)
     const char *at = text->at + (*text->at == '+');
     bool point = tcall_lenient_byte_(text, at) == '.';
     if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return tcall_lenient_is_cut_(text, at + point);
+        return text->state->depth && tcall_lenient_is_cut_(text, at + point);
     if (point)
         tcall_lenient_put_(text, "0", 1);
     text->at = at;
@@ -297,7 +297,7 @@ static bool tcall_lenient_zero_(tcall_lenient_ *text)
     uint8_t number = text->state->within;
     bool point = number == TCALL_N_MINUS_ && *text->at == '.';
     if (point && !tcall_is_digit_(tcall_lenient_byte_(text, text->at + 1)))
-        return tcall_lenient_is_cut_(text, text->at + 1);
+        return text->state->depth && tcall_lenient_is_cut_(text, text->at + 1);
     if (!point && number != TCALL_N_POINT_)
         return false;
     tcall_lenient_put_(text, "0", 1);
@@ -459,7 +459,7 @@ static const struct tcall_lenient_rule_ {
 };
 
 /* Looks for a rule for the byte at hand, refused with this error. */
-static bool tcall_lenient_rule_(tcall_lenient_ *text, int error)
+static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
 {
     const char *at = text->at;
     const tcall_syntax_ *s = text->state;
@@ -568,7 +568,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         text->token = end;
     if (!text->over && s->state == TCALL_AT_DONE_)
         text->over = text->token;
-    if (tcall_lenient_rule_(text, error) ||
+    if (tcall_lenient_mends_(text, error) ||
         (s->depth && tcall_lenient_is_cut_(text, text->at)))
         return;
     error = tcall_lenient_blame_(text, error);
@@ -609,9 +609,9 @@ static void tcall_lenient_root_(tcall_lenient_ *text)
     if (tcall_is_space_(c)) {
         text->at++;
     } else if (c == '{' ||
-               !tcall_lenient_rule_(text, c == '"' || c == 'n'
-                                              ? TCALL_E_NOT_OBJECT
-                                              : TCALL_E_BAD_VALUE)) {
+               !tcall_lenient_mends_(text, c == '"' || c == 'n'
+                                               ? TCALL_E_NOT_OBJECT
+                                               : TCALL_E_BAD_VALUE)) {
         text->at += tcall_lenient_feed_(text, text->at, 1);
         if (text->state->error)
             tcall_lenient_refused_(text);
@@ -678,7 +678,9 @@ static void tcall_lenient_inside_(tcall_lenient_ *text)
     int error = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
     const char *at = text->slash ? text->slash : text->value;
     if (text->slash) { /* all of the text is inside */
-        int state = text->error ? TCALL_AT_DONE_ : text->string.state;
+        uint8_t state = text->string.state;
+        if (text->error)
+            state = TCALL_AT_DONE_;
         text->error = TCALL_OK;
         whole = state == TCALL_AT_STRING_;
         if (state == TCALL_AT_ESCAPE_)
@@ -710,7 +712,10 @@ static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (r == TCALL_E_NOT_OBJECT && !text->error)
+    if (r == TCALL_E_TRUNCATED && machine->syntax.state == TCALL_AT_NUMBER_ &&
+        !machine->syntax.depth) /* it would be no object, whole or not */
+        r = TCALL_E_BAD_VALUE;
+    if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
     if ((r == TCALL_OK || r == TCALL_E_INVALID) && text->fixed) {
         text->at = text->fixed;

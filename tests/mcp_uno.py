@@ -177,7 +177,7 @@ def main():
                                     ("RAM with stack", static + stack, RAM, RAM)]:
         print(f"mcp_uno: {what} {figure}, aim {aim}" +
               (f": MISSED by {figure - aim}" if figure > aim else ""))
-        check(figure <= held, f"{what} {figure} is over {held:g}")
+        ratchet.hold(check, f"uno {what}", figure <= held, f"{what} {figure} is over {held:g}")
     return check.end()
 
 

@@ -43,7 +43,8 @@ static int rewrite(tcall_str text, char *out, size_t cap, rewritten *result)
     result->at = machine.at;
     if (r == TCALL_OK) {
         CHECK(machine.len <= 6 * text.len + 2 && *machine.text == '{');
-        memcpy(out, machine.text, machine.len < cap ? machine.len : cap);
+        if (cap)
+            memcpy(out, machine.text, machine.len < cap ? machine.len : cap);
         r = (int)machine.len;
     }
     free(desc.text);

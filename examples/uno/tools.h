@@ -24,6 +24,9 @@
 #define TOOLCALL_MCP_TOKEN 0 /* nothing waits: nobody is told of progress */
 #endif
 #define TOOLCALL_MISFIT_TEXT 0
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 3 /* of a message: its parameters, and theirs */
+#endif
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
 #include "toolcall.h"

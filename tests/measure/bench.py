@@ -318,8 +318,9 @@ def pauses(check):
             ratio = pausing / all_at_once if good else 0
             print(f"  {tools + ' tools':26}{all_at_once or 0:12,}"
                   f"{pausing or 0:12,}{ratio:8.2f}")
-            check(0 < ratio <= AGAIN_BAR,
-                 f"{tools} tools, {level}: pauses cost {ratio:.2f}: {again}")
+            check(good, f"{tools} tools, {level}: {again}")
+            ratchet.hold(check, "pauses", ratio <= AGAIN_BAR,
+                         f"{tools} tools, {level}: pauses cost {ratio:.2f}")
 
 
 def main():
