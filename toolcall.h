@@ -12217,10 +12217,10 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 /* Whether the number at hand keeps a bound. */
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
-    int order, small = (int16_t)row->count;
+    int order, limit = (int16_t)row->count;
     if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
         m->known) {
-        order = m->whole < small ? -1 : m->whole > small || m->more;
+        order = m->whole < limit ? -1 : m->whole > limit || m->more;
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
         tcall_num_ num = tcall_machine_num_(m);
@@ -12543,14 +12543,14 @@ static const char *tcall_rows_drop_(tcall_machine *m)
     uint16_t i;
     for (i = m->open->first; i < m->open->last; i++) {
         const tcall_frame_ *f = &m->slot[i].frame;
+        const tcall_row *list;
         uint8_t by = f->branch ? 1 : 2;
         if (!tcall_rows_counts_(f) || f->flags & TCALL_FRAME_DEAD_)
             continue;
-        if (f->count != TCALL_NO_MEMBER_) {
+        list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
+        if (list && f->count != TCALL_NO_MEMBER_) {
             declared |= by;
-            name = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_)
-                       ->of.members[f->count]
-                       .name;
+            name = list->of.members[f->count].name;
         }
         if (tcall_rows_requires_(m, f))
             required |= by;

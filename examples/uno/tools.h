@@ -25,7 +25,7 @@
 #endif
 #define TOOLCALL_MISFIT_TEXT 0
 #ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 3 /* of a message: its parameters, and theirs */
+#define TOOLCALL_SHAPE_LEVELS 4 /* message, parameters, arguments, channels */
 #endif
 #define TOOLCALL_IMPLEMENTATION
 #define TOOLCALL_STATIC
