@@ -16591,13 +16591,13 @@ static bool tcall_split_fold_(tcall_split_ *words)
 static const char *tcall_split_ascii_(const tcall_split_ *words)
 {
     const char *start = words->cursor, *end = words->end;
-    const char *small = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(small, end, 'a');
+    const char *little = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(little, end, 'a');
     if (after == start)
         after = tcall_row_(start, end, '0');
-    else if (small - start > 1 && after > small &&
-             !(after - small == 1 && *small == 's')) /* but for PDFs */
-        after = small - 1; /* HTTPServer: the last capital begins a word */
+    else if (little - start > 1 && after > little &&
+             !(after - little == 1 && *little == 's')) /* but for PDFs */
+        after = little - 1; /* HTTPServer: the last capital begins a word */
     return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
                                                                      : after;
 }
