@@ -488,6 +488,27 @@ static int changes_its_mind(tcall_ctx *cx, void *user)
     return TCALL_OK;
 }
 
+static int says_why_not(tcall_ctx *cx, void *user)
+{
+    (void)user;
+    return tcall_abort(cx, "not at night", "closed", 403);
+}
+
+/* Why a call was refused stands in the line about it. */
+static void test_audit_reason(void)
+{
+    tcall_audit audit = {log_sink, NULL};
+    const tcall_hook hooks[] = {
+        {.stage = TCALL_WILL_EXECUTE, .run = says_why_not},
+        TCALL_AUDIT(&audit)};
+    start(hooks, 2, TCALL_READ);
+    log_text[0] = 0;
+    CHECK(ask("c1", "work", "{\"n\":3}") < 0);
+    CHECK(strstr(log_text, "\"ran\":false,") &&
+          strstr(log_text, ",\"reason\":\"not at night\"}\n"));
+    log_text[0] = 0;
+}
+
 static void test_audit(void)
 {
     tcall_audit audit = {log_sink, NULL};
@@ -1304,6 +1325,7 @@ int main(void)
     test_cache();
     test_cache_room();
     test_cache_loops();
+    test_audit_reason();
     test_audit();
     test_forgotten();
     test_ledger();

@@ -326,11 +326,15 @@ static void test_coercion(void)
     CHECK(check("{\"required\":[\"a\"],\"properties\":{\"a\":{\"type\":"
                 "\"integer\"}}}",
                 "{\"a\":null}", ARGUMENTS) == TCALL_E_INVALID);
+    CHECK(machine.faults[0].keyword == TCALL_ON_TYPE_);
     CHECK(check("{\"properties\":{\"a\":{\"type\":\"integer\"},\"b\":{}}}",
                 "{\"b\":1,\"a\":null,\"c\":2}", ARGUMENTS) == TCALL_OK);
     CHECK(strcmp(text, "{\"b\":1,\"c\":2}") == 0 &&
           machine.coercions[0].how == TCALL_COERCED_ABSENT_);
     CHECK(check("{\"properties\":{\"a\":{\"type\":\"integer\"}}}",
+                "{\"a\":null,\"a\":\"7\"}", ARGUMENTS) == TCALL_OK);
+    CHECK(strcmp(text, "{\"a\":7}") == 0);
+    CHECK(check("{\"properties\":{\"b\":{},\"a\":{\"type\":\"integer\"}}}",
                 "{\"a\":null,\"a\":\"7\"}", ARGUMENTS) == TCALL_OK);
     CHECK(strcmp(text, "{\"a\":7}") == 0);
 }
