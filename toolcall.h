@@ -1061,10 +1061,48 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
- * >>store: values into the struct of their shape
+ * >>read: bytes in, checked values out
  *
- * Whoever reads values by shapes checks and stores them here, kind by kind.
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Bytes of a number that are kept while it comes; a longer one is refused as a
+ * misfit (room). No double needs more than 768 digits, so with 1,024 none is
+ * refused that is read right elsewhere. */
+#ifndef TOOLCALL_NUMBER_BYTES
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_BYTES 24
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_BYTES 1024
+#else
+#define TOOLCALL_NUMBER_BYTES 40
+#endif
+#endif
+#if TOOLCALL_NUMBER_BYTES < 20
+#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
+#endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
@@ -1103,72 +1141,6 @@ typedef enum tcall_misfit_code {
 #undef TCALL_X_
 } tcall_misfit_code;
 
-/* A text on its way into its struct. */
-typedef struct tcall_text_into_ {
-    char *to;        /* where it is kept, or NULL */
-    size_t len;      /* bytes that came */
-    size_t followed; /* those that are not the first of a character */
-} tcall_text_into_;
-
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
-typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_words_;
-
-/* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept, each in a byte of a decoder.
- * Further ones only matter to a double (kind number) where all of these agree
- * with the middle of two doubles: then it is refused as a misfit (room). No
- * such middle has more than 768, so with 768 none is. At least 20; where no
- * integer has 64 bits, 10. */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
  * know is 0xFFFF. */
@@ -1184,24 +1156,39 @@ typedef struct tcall_misfit {
 #endif
 } tcall_misfit;
 
-/* An object or list with a shape that is open. */
-typedef struct tcall_level_ {
-    const void *what; /* the tcall_object, or the tcall_shape of a list */
-    char *base;       /* its struct */
-    uint16_t index;   /* member or item that is read */
-} tcall_level_;
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
 
-/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
-typedef struct tcall_numeral_ {
-    bool minus[2];  /* the signs of the number and its exponent */
-    bool point, e;  /* they came */
-    int16_t length; /* digits before the exponent, in all */
-    int16_t places;
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits from the first that is not 0 on */
-    int16_t last;  /* up to the last that is not 0 */
-    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_numeral_;
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+#if TOOLCALL_MISFIT_TEXT
+    uint8_t kept; /* the first bytes, for a misfit */
+    char text[TOOLCALL_MISFIT_TEXT];
+#endif
+} tcall_words_;
+
+/* The text at hand. */
+typedef struct tcall_fit_ {
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t after;    /* its index */
+    bool nul;         /* the string has U+0000 */
+    size_t length;    /* bytes of the string or number */
+    size_t followed;  /* those that are not the first of a character */
+} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -1214,20 +1201,15 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels;
-    uint8_t into;             /* what becomes of the value that is read */
-    uint16_t kept;            /* bytes of its text so far */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
-    const char *next; /* of an object: the name that most likely comes next, or
-                       * NULL: nobody knows */
+    uint8_t levels, types; /* types of the value, by its first character */
+    bool named;            /* a name is read */
+    tcall_place_ *place;   /* of the value that comes next or is read */
+    tcall_fit_ fit;
     union {
-        tcall_text_into_ text;
         tcall_words_ words;
-        tcall_numeral_ digits;
+        char number[TOOLCALL_NUMBER_BYTES];
     } now;
-    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
     /* Given every accepted byte, in pieces, in their order, for whoever wants
@@ -1596,11 +1578,13 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;           /* of the string, decoded */
+    tcall_words_ words;       /* of a name or value with a shape */
+    const tcall_place_ *into; /* of a text that is stored as it comes, or NULL */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -5816,11 +5800,23 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
 }
 
 /* ==========================================================================
- * >>store
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. The machine does the same; the decoder below keeps no text, and what
+ * has no shape, or is not in its place, it does not ask for.
  */
 
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
 /* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_store_types_(char first)
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5831,13 +5827,6 @@ TCALL_SHARED_ uint8_t tcall_store_types_(char first)
     case 'f': return TCALL_SHAPE_BOOLEAN;
     default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     }
-}
-
-/* Returns where the value is kept of a struct that begins at base, or NULL. */
-TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* ---- words ----
@@ -5856,6 +5845,9 @@ TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
     words->len = 0;
     words->index = 0;
     words->count = words->left = count;
+#if TOOLCALL_MISFIT_TEXT
+    words->kept = 0;
+#endif
 }
 
 /* Looks for another one, which goes on with this byte. */
@@ -5882,6 +5874,11 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
     const char *end = bytes + len;
+#if TOOLCALL_MISFIT_TEXT
+    size_t i;
+    for (i = 0; i < len && words->kept < TOOLCALL_MISFIT_TEXT; i++)
+        words->text[words->kept++] = bytes[i];
+#endif
     while (words->word) {
         const char *word = words->word + words->len, *from = bytes;
         for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
@@ -5902,39 +5899,6 @@ TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
     if (words->word && TCALL_BYTE_(words->word + words->len))
         tcall_words_other_(words, '\0');
     return words->word != NULL;
-}
-
-/* ---- texts ---- */
-
-/* Stores a part of it, as far as there is room. */
-TCALL_SHARED_ void tcall_store_text_(const tcall_shape *shape,
-                                     tcall_text_into_ *text, const char *bytes,
-                                     size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&shape->size);
-    size_t i;
-    if (text->to && len < size && text->len < size - len)
-        memcpy(text->to + text->len, bytes, len);
-    for (i = 0; i < len; i++)
-        text->followed += (bytes[i] & 0xC0) == 0x80;
-    text->len = len < SIZE_MAX - text->len ? text->len + len : SIZE_MAX;
-}
-
-/* Ends it. Returns what is wrong with it, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_text_end_(const tcall_shape *shape,
-                                            const tcall_text_into_ *text)
-{
-    size_t count = text->len - text->followed; /* of characters */
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    if (text->to && text->len >= TCALL_FETCH_16_(&shape->size))
-        return TCALL_MISFIT_ROOM;
-    if (text->to)
-        text->to[text->len] = '\0';
-    return TCALL_FITS;
 }
 
 /* ---- numbers ---- */
@@ -5972,66 +5936,50 @@ bool tcall_store_double_(void *to, const struct tcall_num_ *number)
     return tcall_num_double_(number, to);
 }
 
-/* The same of an int64_t or a double. A double that has no bound on that side
- * may be beyond what millionths can say. */
-static uint8_t tcall_wide_misfit_(const tcall_shape *shape,
-                                  const tcall_units_ *units)
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
 {
+    const tcall_shape *shape = (const tcall_shape *)place->what;
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &shape->more));
     bool minus = units->value < 0;
-    if (range->store && units->value == (minus ? INT64_MIN : INT64_MAX) &&
-        units->value == (minus ? range->low : range->high))
-        return TCALL_FITS;
-    return tcall_units_misfit_(units, range->low, range->high,
-                               TCALL_FETCH_8_(&shape->flags));
-}
-
-/* Stores it. Returns false where there is no room for it. */
-static bool tcall_wide_store_(const tcall_shape *shape,
-                              const tcall_num_ *number,
-                              const tcall_units_ *units, char *to)
-{
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
     if (range->store)
-        return range->store(to, number);
-    memcpy(to, &units->value, sizeof units->value);
-    return true;
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
 }
 #endif
 
-/* Gives a number in the units of its shape, of a kind that stores numbers.
- * Returns which bound it is beyond, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_units_(const tcall_shape *shape,
-                                         const tcall_num_ *number,
-                                         tcall_units_ *units)
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place,
+                                   const tcall_num_ *number,
+                                   tcall_units_ *units)
 {
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    int32_t value;
     tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_misfit_(shape, units);
+        return tcall_place_wide_(place, number, units);
 #endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
     return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
                                TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* Stores it. Returns TCALL_FITS, or that there is no room for it. */
-TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
-                                          const tcall_num_ *number,
-                                          const tcall_units_ *units, char *to)
-{
-    int32_t value = (int32_t)units->value;
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_store_(shape, number, units, to) ? TCALL_FITS
-                                                           : TCALL_MISFIT_ROOM;
-#endif
-    (void)shape;
-    (void)number;
-    memcpy(to, &value, sizeof value);
-    return TCALL_FITS;
 }
 
 /* ---- members ----
@@ -6041,20 +5989,20 @@ TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
  */
 
 /* Returns the set of those that came. */
-TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
+static char *tcall_store_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* Begins an object: no member has come. */
-TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
+static void tcall_store_object_(const tcall_object *object, char *base)
 {
     memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
-TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
-                                       uint8_t index)
+static bool tcall_store_member_(const tcall_object *object, char *base,
+                                uint8_t index)
 {
     char *came = tcall_store_came_(object, base) + index / 8;
     char bit = (char)(1 << index % 8);
@@ -6069,6 +6017,13 @@ TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
 TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
 {
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
+}
+
+/* Returns where a value is kept of a struct that begins at base, or NULL. */
+static char *tcall_store_place_(const tcall_shape *shape, char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* Returns how many bytes make a member what it is at first: of a text without
@@ -6100,8 +6055,8 @@ static size_t tcall_store_initial_size_(const tcall_shape *member)
 
 /* Ends a member of an object: one without a value becomes what it is at first.
  * Returns false where it is required and did not come. */
-TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
-                                           char *base, uint8_t index)
+static bool tcall_store_member_end_(const tcall_object *object, char *base,
+                                    uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
@@ -6116,482 +6071,442 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
 
-/* ==========================================================================
- * >>read
- *
- * The recogniser tells of the members and items of open objects and lists that
- * have a shape, the levels. What has none, or is not in its place, is not asked
- * for: it is recognised and nothing else.
+/* ---- values ---- */
+
+/* A value with a shape comes next, in a struct that begins at base. */
+TCALL_SHARED_ void tcall_place_set_(tcall_place_ *place,
+                                    const tcall_shape *shape, char *base)
+{
+    place->what = shape;
+    place->base = tcall_store_place_(shape, base);
+}
+
+/* Returns the kind of its shape. */
+TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* A name begins in an object: mostly it is the one after the last. */
+TCALL_SHARED_ void tcall_place_name_(const tcall_place_ *around,
+                                     tcall_fit_ *fit, tcall_words_ *words)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_begin_(words,
+                       TCALL_FETCH_POINTER_(const char *, &object->names),
+                       TCALL_FETCH_8_(&object->count));
+    if (fit->next && fit->after < words->count) {
+        words->word = fit->next;
+        words->index = fit->after;
+    }
+    fit->next = NULL;
+}
+
+/* Gives the place of the member at hand, if any. */
+TCALL_SHARED_ void tcall_place_at_(const tcall_place_ *around,
+                                   tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_)
+        tcall_place_set_(
+            place,
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+                around->index,
+            around->base);
+}
+
+/* It is complete: place becomes that of its member. Returns what is wrong with
+ * it. */
+TCALL_SHARED_ uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit,
+                                          tcall_words_ *words,
+                                          tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    around->index = TCALL_NO_MEMBER_;
+    place->what = NULL;
+    if (!tcall_words_end_(words))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    fit->next = words->word + words->len + 1;
+    fit->after = (uint8_t)(words->index + 1);
+    if (!tcall_store_member_(object, around->base, words->index))
+        return TCALL_MISFIT_DUPLICATE;
+    tcall_place_at_(around, place);
+    return TCALL_FITS;
+}
+
+/* An item of a list comes next; those behind the last that it may have have no
+ * shape. Returns what is wrong with the list: only the first one too many is.
  */
+TCALL_SHARED_ uint8_t tcall_place_item_(tcall_place_ *around,
+                                        tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)around->what;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    char *base = around->base;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
+        around->index++;
+    if (around->index == most)
+        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                   ? TCALL_MISFIT_ROOM
+                   : TCALL_MISFIT_MAX_ITEMS;
+    if (around->index > most)
+        return TCALL_FITS;
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(
+        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
+    return TCALL_FITS;
+}
 
-/* What becomes of the value that is read, as a set. */
-enum {
-    TCALL_INTO_TEXT_ = 1,
-    TCALL_INTO_CHOICE_ = 2,
-    TCALL_INTO_NUMBER_ = 4,
-    TCALL_INTO_JSON_ = 8,
-    TCALL_INTO_NAME_ = 16 /* it is the name of a value */
-};
+/* An object or list opens: no member or item has come. */
+TCALL_SHARED_ void tcall_place_opens_(tcall_place_ *place, tcall_fit_ *fit)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
 
-/* Longer numbers are refused, so that places are counted in 16 bits; greater
- * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_LENGTH_ 1000
-#define TCALL_NUMBER_POWER_  3000
+/* An object is complete: looks after the members that were not given, from
+ * behind the one at hand. Returns whether one is missing, which is at hand
+ * then. */
+TCALL_SHARED_ bool tcall_place_lacks_(tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)place->what;
+    while (++place->index < TCALL_FETCH_8_(&object->count))
+        if (!tcall_store_member_end_(object, place->base,
+                                     (uint8_t)place->index))
+            return true;
+    return false;
+}
 
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+/* Takes the member at hand back, if it may be absent. Returns its name, a word
+ * in flash, or NULL. */
+TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    uint8_t index = (uint8_t)around->index;
+    tcall_place_ member;
+    tcall_place_at_(around, &member);
+    if (!member.what ||
+        TCALL_FETCH_8_(&((const tcall_shape *)member.what)->flags) &
+            TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_store_null_(around->base, index);
+    tcall_store_null_(tcall_store_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
 
-/* The object that is read; which one is said by the first level. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+/* A list is complete. Returns what is wrong with it. */
+TCALL_SHARED_ uint8_t tcall_place_list_(const tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)place->what;
+    uint16_t count = (uint16_t)(place->index + 1);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return count < (uint16_t)TCALL_FETCH_32_(&list->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
 
-/* For holes: what is to be read there is this object. Returns its shape. */
+/* A member that is null has no value. */
+static void tcall_place_null_(const tcall_place_ *place,
+                              const tcall_place_ *around, bool object)
+{
+    if (object)
+        tcall_store_null_(around->base, (uint8_t)around->index);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
+
+/* A scalar begins with this character. around: what it is in, or NULL. */
+TCALL_SHARED_ void tcall_place_begin_(const tcall_place_ *place,
+                                      const tcall_place_ *around, bool object,
+                                      tcall_fit_ *fit, tcall_words_ *words,
+                                      char first)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    fit->length = fit->followed = 0;
+    fit->nul = false;
+    if (first == 'n' && around && kind != TCALL_KIND_JSON &&
+        TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
+        tcall_place_null_(place, around, object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    else if (kind == TCALL_KIND_CHOICE)
+        tcall_words_begin_(words,
+                           TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+}
+
+/* Takes a part of a text, and stores it as far as there is room. */
+TCALL_SHARED_ void tcall_place_text_(const tcall_place_ *place, tcall_fit_ *fit,
+                                     const char *bytes, size_t len)
+{
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    size_t i;
+    if (place->base && len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    for (i = 0; i < len; i++)
+        fit->followed += (bytes[i] & 0xC0) == 0x80;
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A text is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_end_(const tcall_place_ *place,
+                                     const tcall_fit_ *fit)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    size_t count = fit->length - fit->followed; /* of characters */
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_TEXT &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place,
+                                   tcall_words_ *words)
+{
+    bool is = tcall_words_end_(words);
+    if (place->base)
+        *place->base = (char)(is ? words->index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* A scalar of these types is complete, a number with its value. Returns what is
+ * wrong with it; of a number that is out of bounds also its units. */
+TCALL_SHARED_ uint8_t tcall_place_ends_(const tcall_place_ *place,
+                                        const tcall_fit_ *fit,
+                                        tcall_words_ *words, uint8_t types,
+                                        const tcall_num_ *number,
+                                        tcall_units_ *units)
+{
+    uint8_t kind = tcall_place_kind_(place);
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
+        return TCALL_MISFIT_TYPE;
+    if (kind == TCALL_KIND_JSON ||
+        (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
+        return tcall_place_text_end_(place, fit);
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+        return tcall_place_choice_(place, words);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
+        types & TCALL_SHAPE_NUMBER)
+        return tcall_place_number_(place, number, units);
+    return TCALL_FITS;
+}
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->open_levels[decoder->levels].what = object;
+    decoder->fit.object = object;
     return &tcall_root_;
 }
 
-/* ---- what is wrong ---- */
-
-/* Notes a misfit of the value that the first levels lead to. Returns it, or
- * NULL when there is no room for it. */
-static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
-                                      uint8_t levels)
+/* Notes what is wrong with the value that the first levels lead to, if
+ * anything is. Returns the misfit, or NULL where there is no room for it. */
+static tcall_misfit *tcall_decoder_note_(tcall_decoder *decoder, uint8_t code,
+                                         uint8_t levels)
 {
     tcall_misfit *misfit = NULL;
     uint8_t i;
+    if (!code)
+        return NULL;
     decoder->error = TCALL_E_INVALID;
     if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
         misfit = &decoder->misfits[decoder->misfit_count];
         misfit->code = code;
         misfit->steps = levels;
         for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->open_levels[i].index;
+            misfit->trail[i] = decoder->places[i].index;
+#if TOOLCALL_MISFIT_TEXT
+        if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+            misfit->text_len = decoder->now.words.kept;
+            memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
+        }
+#endif
     }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
     return misfit;
 }
 
-/* Notes a misfit of the value that is read, if there is one. */
-static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    return code ? tcall_read_note_(decoder, code, decoder->levels) : NULL;
-}
-
-/* Returns where the value that is read is kept, or NULL. */
-static char *tcall_read_place_(const tcall_decoder *decoder)
-{
-    return tcall_store_place_(decoder->shape, decoder->base);
-}
-
-/* ---- names and words ---- */
-
-static void tcall_read_words_(tcall_decoder *decoder, uint8_t into,
-                              const char *list, uint8_t count)
-{
-    decoder->into = into;
-#if TOOLCALL_MISFIT_TEXT
-    decoder->now.words.kept = 0;
-#endif
-    tcall_words_begin_(&decoder->now.words, list, count);
-}
-
-/* A part of a name or word. */
-static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_words_take_(&decoder->now.words, bytes, len);
-#if TOOLCALL_MISFIT_TEXT
-    for (; len && decoder->now.words.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.words.text[decoder->now.words.kept++] = *bytes++;
-#endif
-}
-
-/* Notes a misfit of the name or word that came. */
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
-#if TOOLCALL_MISFIT_TEXT
-    if (misfit) {
-        misfit->text_len = decoder->now.words.kept;
-        memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-    }
-#endif
-    (void)misfit;
-}
-
-/* The name is complete. Returns whether its value has a shape. */
-static bool tcall_read_name_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint16_t before = level->index;
-    decoder->into = 0;
-    if (!tcall_words_end_(&decoder->now.words)) {
-        if (!TCALL_FETCH_8_(&object->open)) {
-            level->index = 0xFFFF;
-            tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
-            level->index = before;
-        }
-        return false;
-    }
-    level->index = decoder->now.words.index;
-    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
-    if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
-        return false;
-    }
-    decoder->shape =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-        level->index;
-    decoder->base = level->base;
-    return true;
-}
-
-/* A name begins: mostly it is the one after the last. */
-static void tcall_read_name_begin_(tcall_decoder *decoder)
-{
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
-    uint16_t index = (uint16_t)(decoder->level->index + 1);
-    tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                      TCALL_FETCH_POINTER_(const char *, &object->names),
-                      TCALL_FETCH_8_(&object->count));
-    if (decoder->next && index < decoder->now.words.count) {
-        decoder->now.words.word = decoder->next;
-        decoder->now.words.index = (uint8_t)index;
-    }
-}
-
-static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
-                             size_t len, bool last)
+/* Returns whether a value's shape has a place for it. */
+static bool tcall_decoder_name_(tcall_syntax_ *syntax, const char *name,
+                                size_t len, bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_name_begin_(decoder);
-    tcall_read_word_(decoder, name, len);
-    return last && tcall_read_name_end_(decoder);
+    tcall_place_ *place = decoder->place;
+    if (!decoder->named)
+        tcall_place_name_(place - 1, &decoder->fit, &decoder->now.words);
+    decoder->named = !last;
+    tcall_words_take_(&decoder->now.words, name, len);
+    if (last)
+        tcall_decoder_note_(decoder,
+                            tcall_place_member_(place - 1, &decoder->fit,
+                                                &decoder->now.words, place),
+                            decoder->levels);
+    return last && place->what;
 }
 
-static void tcall_read_choice_end_(tcall_decoder *decoder)
+/* An object or list with a shape opens, which is a level of its own. */
+static tcall_ask_ tcall_decoder_opens_(tcall_decoder *decoder)
 {
-    char *to = tcall_read_place_(decoder);
-    uint8_t index = 255;
-    if (tcall_words_end_(&decoder->now.words))
-        index = decoder->now.words.index;
-    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
-    if (to)
-        *to = (char)index;
-}
-
-/* ---- numbers ---- */
-
-/* Takes a byte of a number. */
-static void tcall_read_digit_(tcall_numeral_ *digits, char c)
-{
-    if (c == '-') {
-        digits->minus[digits->e] = true;
-    } else if (c == '.') {
-        digits->point = true;
-    } else if ((c | 0x20) == 'e') {
-        digits->e = true;
-    } else if (c == '+' || digits->length == TCALL_NUMBER_LENGTH_) {
-        /* the sign that goes without saying; too long */
-    } else if (digits->e) {
-        if (digits->power < TCALL_NUMBER_POWER_)
-            digits->power = (int16_t)(digits->power * 10 + (c - '0'));
-    } else {
-        digits->length++;
-        if (c == '0' && !digits->count) {
-            digits->places = (int16_t)(digits->places - digits->point);
-            return;
-        }
-        digits->places = (int16_t)(digits->places + !digits->point);
-        if (digits->count < TOOLCALL_NUMBER_DIGITS)
-            digits->text[digits->count] = c;
-        digits->count++;
-        if (c != '0')
-            digits->last = digits->count;
+    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
+        tcall_decoder_note_(decoder, TCALL_MISFIT_LEVELS, decoder->levels);
+        return TCALL_SKIP_;
     }
+    tcall_place_opens_(decoder->place, &decoder->fit);
+    decoder->levels++;
+    decoder->place++;
+    return TCALL_HEAR_;
 }
 
-/* Returns the number that came. */
-static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
+/* The innermost object or list is complete. */
+static void tcall_decoder_closes_(tcall_decoder *decoder, bool object)
 {
-    tcall_num_ num;
-    num.cut = digits->last > TOOLCALL_NUMBER_DIGITS;
-    num.first = digits->text;
-    num.last =
-        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
-    num.top = digits->places - 1 +
-              (digits->minus[1] ? -digits->power : digits->power);
-    num.minus = digits->minus[0];
-    num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
-    return num;
+    tcall_place_ *place = decoder->place - 1;
+    uint8_t above = (uint8_t)(decoder->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            tcall_decoder_note_(decoder, TCALL_MISFIT_REQUIRED,
+                                decoder->levels);
+    } else {
+        tcall_decoder_note_(decoder, tcall_place_list_(place), above);
+    }
+    decoder->fit.next = NULL;
+    decoder->levels = above;
+    decoder->place = place;
 }
 
-/* Checks and stores a number of a kind that is kept as one. */
-static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *syntax, char first)
 {
-    char *to = tcall_read_place_(decoder);
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    tcall_place_ *place = decoder->place, *around = NULL;
+    const tcall_shape *shape;
+    uint8_t kind;
+    if (decoder->levels)
+        around = place - 1;
+    if (around && !syntax->object)
+        tcall_decoder_note_(decoder, tcall_place_item_(around, place),
+                            (uint8_t)(decoder->levels - 1));
+    if (!place->what)
+        return TCALL_SKIP_;
+    shape = (const tcall_shape *)place->what;
+    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_HOLE && decoder->hole) {
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
+    }
+    kind = TCALL_FETCH_8_(&shape->kind);
+    decoder->types = tcall_types_from_(first);
+    if (!(TCALL_FETCH_8_(&shape->types) & decoder->types)) {
+        tcall_decoder_note_(decoder, TCALL_MISFIT_TYPE, decoder->levels);
+        return TCALL_SKIP_;
+    }
+    if (decoder->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
+        (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST))
+        return tcall_decoder_opens_(decoder);
+    tcall_place_begin_(place, around, syntax->object, &decoder->fit,
+                       &decoder->now.words, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return decoder->types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+static void tcall_decoder_data_(tcall_syntax_ *syntax, const char *bytes,
+                                size_t len)
+{
+    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    size_t at = decoder->fit.length;
+    if (decoder->types & TCALL_SHAPE_NUMBER && at < TOOLCALL_NUMBER_BYTES &&
+        len <= TOOLCALL_NUMBER_BYTES - at)
+        memcpy(decoder->now.number + at, bytes, len);
+    if (tcall_place_kind_(decoder->place) == TCALL_KIND_CHOICE)
+        tcall_words_take_(&decoder->now.words, bytes, len);
+    else
+        tcall_place_text_(decoder->place, &decoder->fit, bytes, len);
+}
+
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_decoder *decoder)
+{
+    const tcall_shape *shape = (const tcall_shape *)decoder->place->what;
+    uint8_t types = decoder->types, code;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    bool room = decoder->fit.length <= TOOLCALL_NUMBER_BYTES;
+    tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_misfit *misfit = tcall_read_misfit_(
-        decoder, tcall_store_units_(decoder->shape, num, &units));
-    if (misfit) {
+    tcall_num_ number;
+    number.sign = 0;
+    if (types & TCALL_SHAPE_NUMBER) {
+        number = tcall_num_read_(
+            tcall_slice_(decoder->now.number, room ? decoder->fit.length : 0));
+        if (!tcall_num_integral_(&number))
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_place_ends_(decoder->place, &decoder->fit, &decoder->now.words,
+                             types, &number, &units);
+    if (types & TCALL_SHAPE_NUMBER && !room &&
+        ((kind && kind < TCALL_KIND_TEXT) ||
+         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER)))
+        code = TCALL_MISFIT_ROOM;
+    misfit = tcall_decoder_note_(decoder, code, decoder->levels);
+    if (misfit &&
+        (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM)) {
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
         misfit->exact = !units.rest && misfit->got == units.value;
     }
-    if (to)
-        tcall_read_misfit_(
-            decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
-{
-    const tcall_numeral_ *digits = &decoder->now.digits;
-    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
-    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
-    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-    tcall_num_ num = tcall_read_num_(digits);
-    if (any && !stored)
-        return;
-    if (digits->length == TCALL_NUMBER_LENGTH_)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && digits->last > num.top + 1 && digits->last)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (stored)
-        tcall_read_units_(decoder, &num);
-}
-
-/* ---- texts, and values that are kept as their text ---- */
-
-static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
-{
-    decoder->into = TCALL_INTO_TEXT_;
-    decoder->now.text.to = to;
-    decoder->now.text.len = decoder->now.text.followed = 0;
-}
-
-static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    if (decoder->now.text.to && !*bytes) /* it ends a text in C */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
-    tcall_store_text_(decoder->shape, &decoder->now.text, bytes, len);
-}
-
-/* What it has no room for is noted when it is complete. */
-static void tcall_read_json_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-    if (len < (size_t)(size - decoder->kept)) {
-        memcpy(tcall_read_place_(decoder) + decoder->kept, bytes, len);
-        decoder->kept = (uint16_t)(decoder->kept + len);
-    } else {
-        decoder->kept = size;
-    }
-}
-
-static void tcall_read_json_end_(tcall_decoder *decoder)
-{
-    if (decoder->kept == TCALL_FETCH_16_(&decoder->shape->size)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0; /* half a value is none */
-    }
-    tcall_read_place_(decoder)[decoder->kept] = 0;
-}
-
-/* ---- objects and lists ---- */
-
-/* An object or list with a shape is a level of its own. The root's object is in
- * it already. */
-static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
-{
-    tcall_level_ *level = &decoder->open_levels[decoder->levels];
-    const void *what = decoder->shape;
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return TCALL_SKIP_;
-    }
-    decoder->levels++;
-    decoder->level = level;
-    level->base = tcall_read_place_(decoder);
-    level->index = 0xFFFF; /* the first one comes next */
-    decoder->next = NULL;
-    if (object)
-        what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
-    if (what)
-        level->what = what;
-    if (object)
-        tcall_store_object_((const tcall_object *)level->what, level->base);
-    return TCALL_HEAR_;
-}
-
-/* Looks after the members that were not given. */
-TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++) {
-        level->index = i;
-        if (!tcall_store_member_end_(object, level->base, i))
-            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
-    }
-}
-
-/* Notes a misfit of the list itself. */
-static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
-}
-
-static void tcall_read_list_end_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    uint16_t count = (uint16_t)(level->index + 1);
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
-    if (level->base)
-        memcpy(level->base, &count, sizeof count);
-}
-
-/* An item of a list begins. The first one too many is noted. */
-static void tcall_read_item_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    if (level->index != 0xFFFE) /* and then all are one */
-        level->index++;
-    decoder->shape = &tcall_any_;
-    decoder->base = level->base;
-    if (level->index < most)
-        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (level->index < most && level->base)
-        decoder->base += TCALL_FETCH_8_(&list->digits) +
-                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (level->index == most)
-        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
-                                                 TCALL_MEMBER_UNSAID
-                                             ? TCALL_MISFIT_ROOM
-                                             : TCALL_MISFIT_MAX_ITEMS);
-}
-
-/* A member that is null is not given. */
-static void tcall_read_null_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    if (decoder->syntax.object)
-        tcall_store_null_(level->base, (uint8_t)level->index);
-    else if (decoder->base) /* an item, which nothing else sets */
-        memset(decoder->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
-}
-
-/* ---- values ---- */
-
-/* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
-                                    char first)
-{
-    const tcall_shape *shape = decoder->shape;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    char *to = tcall_read_place_(decoder);
-    if (types & TCALL_SHAPE_NUMBER) {
-        memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
-        decoder->into = TCALL_INTO_NUMBER_;
-    }
-    if (kind == TCALL_KIND_JSON) {
-        decoder->into |= TCALL_INTO_JSON_;
-        decoder->kept = 0;
-        return TCALL_RAW_;
-    }
-    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
-        tcall_read_null_(decoder);
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
-    else if (kind == TCALL_KIND_BOOLEAN && to)
-        *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT)
-        tcall_read_text_begin_(decoder, to);
-    else if (kind == TCALL_KIND_CHOICE)
-        tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
-                          TCALL_FETCH_POINTER_(const char *, &shape->more),
-                          (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
+static void tcall_decoder_ends_(tcall_syntax_ *syntax)
 {
     tcall_decoder *decoder = (tcall_decoder *)syntax;
-    uint8_t types = tcall_store_types_(first);
-    if (decoder->levels && !syntax->object)
-        tcall_read_item_(decoder);
-    if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
-        decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    decoder->into = 0;
-    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
-        return tcall_read_value_(decoder, types, first);
-    tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    return TCALL_SKIP_;
+    if (syntax->depth < decoder->levels)
+        tcall_decoder_closes_(decoder,
+                              TCALL_BIT_OF_(syntax->open, syntax->depth) != 0);
+    else
+        tcall_decoder_scalar_(decoder);
 }
 
-static void tcall_read_data_(tcall_syntax_ *syntax, const char *bytes,
-                             size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    size_t i;
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_text_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_word_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        for (i = 0; i < len; i++)
-            tcall_read_digit_(&decoder->now.digits, bytes[i]);
-}
-
-static void tcall_read_end_(tcall_syntax_ *syntax)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels) {
-        if (TCALL_BIT_OF_(syntax->open, syntax->depth))
-            tcall_read_object_end_(decoder);
-        else
-            tcall_read_list_end_(decoder);
-        if (--decoder->levels)
-            decoder->level--;
-        decoder->next = NULL;
-        return;
-    }
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        tcall_read_number_end_(decoder);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_end_(decoder);
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_misfit_(
-            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_choice_end_(decoder);
-}
-
-static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
-    tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
-
-/* ---- the decoder ---- */
+static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+    tcall_decoder_ends_};
 
 /* Ends the reading, if nothing has ended it yet. */
-static void tcall_read_stop_(tcall_decoder *decoder, int error)
+static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
 {
     if (decoder->syntax.error)
         return;
@@ -6599,7 +6514,7 @@ static void tcall_read_stop_(tcall_decoder *decoder, int error)
 }
 
 /* Returns an error of the recogniser as those who read are told. */
-static int tcall_read_error_(int error)
+static int tcall_decoder_error_(int error)
 {
     return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
                                                          : error;
@@ -6616,11 +6531,11 @@ int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
         at += tcall_syntax_feed_(syntax, bytes + at, len - at);
     decoder->at += at;
     if (syntax->error)
-        decoder->error = tcall_read_error_(syntax->error);
+        decoder->error = tcall_decoder_error_(syntax->error);
     if (decoder->sink && at) {
         error = decoder->sink(decoder->user, bytes, at);
         if (error < 0)
-            tcall_read_stop_(decoder, error);
+            tcall_decoder_stop_(decoder, error);
     }
     return decoder->error;
 }
@@ -6634,17 +6549,17 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_read_stop_(decoder, TCALL_E_TRUNCATED);
+    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_read_user_);
-    decoder->shape = &tcall_root_;
-    decoder->base = (char *)out;
-    decoder->open_levels[0].what = shape;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
+    decoder->place = decoder->places;
+    decoder->fit.object = shape;
+    tcall_place_set_(decoder->place, &tcall_root_, (char *)out);
 }
 
 /* ==========================================================================
@@ -7606,8 +7521,6 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-#define TCALL_NO_MEMBER_ 0xFFFF
-
 /* Properties and definitions that are more than this are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
@@ -7691,8 +7604,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_SHAPED_ = 16, /* it is a tcall_shaped_ */
+    TCALL_FRAME_TIED_ = 32    /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7713,19 +7626,16 @@ struct tcall_frame_ {
 
 /* A shape at work on a value: alone, for a shape has no branches. It begins as
  * a frame does. */
-typedef struct tcall_place_ {
+typedef struct tcall_shaped_ {
     uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
+    uint8_t kind; /* of the shape; ANY: it has nothing to say within */
+    tcall_place_ is;
+} tcall_shaped_;
 
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
+    tcall_shaped_ shaped;
     tcall_fault kept;
 };
 
@@ -7852,7 +7762,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -7916,10 +7825,6 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
@@ -7930,7 +7835,7 @@ static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
 };
 
 /* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
+static void tcall_shapes_fault_(tcall_machine *m, const void *shape,
                                 uint8_t code, uint32_t at, size_t count)
 {
     tcall_fault fault;
@@ -7940,334 +7845,168 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.shape = shape;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
+/* Pushes the frame of a value that has a place. */
+static void tcall_shapes_push_(tcall_machine *m, const tcall_place_ *place)
 {
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    tcall_shaped_ *shaped = &tcall_machine_slot_(m)->shaped;
+    shaped->role = TCALL_ROLE_AND_;
+    shaped->flags = TCALL_FRAME_SHAPED_;
+    shaped->kind = tcall_place_kind_(place);
+    shaped->is = *place;
 }
 
 /* Pushes what is to be read, be it a hole. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
     tcall_target filled = *target;
+    tcall_place_ place;
     if (target->shape && m->is.hole &&
         TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
         m->is.hole(m, &filled);
     if (filled.node) {
         m->is.target.rows = filled.rows;
         tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.object || filled.shape) {
+        m->fit.object = filled.object;
+        tcall_place_set_(&place, filled.object ? &tcall_root_ : filled.shape,
+                         (char *)filled.out);
+        tcall_shapes_push_(m, &place);
     } else if (filled.rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
-}
-
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
-{
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
  * or item is. */
 static void tcall_shapes_enter_(tcall_machine *m)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    tcall_place_ place;
     tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
+    place.what = NULL;
+    if (around->kind == TCALL_KIND_OBJECT) {
+        tcall_place_at_(&around->is, &place);
+    } else if (around->kind == TCALL_KIND_LIST) {
+        around->is.index = (uint16_t)(around->is.index - m->inner);
+        tcall_shapes_fault_(m, around->is.what,
+                            tcall_place_item_(&around->is, &place), m->open->at,
+                            0);
+    }
+    if (!place.what)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+    if (tcall_place_kind_(&place) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, &place);
         return;
     }
     memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
+    target.shape = (const tcall_shape *)place.what;
+    target.out = place.base;
     tcall_machine_target_(m, &target);
+}
+
+/* A scalar with a shape begins. */
+static void tcall_shapes_begin_(tcall_machine *m, char first)
+{
+    const tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    const tcall_place_ *around =
+        m->syntax.depth ? &m->slot[m->open->first].shaped.is : NULL;
+    tcall_place_begin_(&shaped->is, around, m->syntax.object, &m->fit,
+                       &m->words, first);
+    if (shaped->kind == TCALL_KIND_TEXT && first == '"')
+        m->into = &shaped->is;
 }
 
 /* An object or list with a shape opens: its struct becomes what it is at first.
  */
 static void tcall_shapes_opens_(tcall_machine *m)
 {
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
+    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    const tcall_shape *shape = (const tcall_shape *)shaped->is.what;
+    if (!(TCALL_FETCH_8_(&shape->types) & m->types)) {
+        tcall_shapes_fault_(m, shape, TCALL_MISFIT_TYPE, m->token, 0);
+        shaped->kind = TCALL_KIND_ANY;
+    } else if (shaped->kind == TCALL_KIND_OBJECT ||
+               shaped->kind == TCALL_KIND_LIST) {
+        tcall_place_opens_(&shaped->is, &m->fit);
     }
 }
 
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
+/* A name is complete. Returns whether the shape knows it. */
 static bool tcall_shapes_name_(tcall_machine *m)
 {
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    tcall_place_ place;
     uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
+    bool known;
+    if (around->kind != TCALL_KIND_OBJECT)
+        return false;
+    code = tcall_place_member_(&around->is, &m->fit, &m->words, &place);
+    known = around->is.index != TCALL_NO_MEMBER_;
+    if (code) /* its value has no place */
+        around->is.index = TCALL_NO_MEMBER_;
+    tcall_shapes_fault_(m, around->is.what, code, m->token, 0);
+    return known;
 }
 
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
+/* An object or list is complete. */
+static void tcall_shapes_closes_(tcall_machine *m, tcall_shaped_ *shaped)
 {
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
-    tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
-    }
-    return code;
-}
-
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
+    tcall_place_ *place = &shaped->is;
+    m->fit.next = NULL;
+    if (shaped->kind == TCALL_KIND_LIST)
+        tcall_shapes_fault_(m, place->what, tcall_place_list_(place), m->token,
+                            0);
+    if (shaped->kind != TCALL_KIND_OBJECT)
         return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
+    place->index = TCALL_NO_MEMBER_;
+    while (tcall_place_lacks_(place))
+        tcall_shapes_fault_(m, place->what, TCALL_MISFIT_REQUIRED, m->token,
+                            place->index);
 }
 
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
+/* A value with a shape is complete: it is checked and stored. */
 static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
+    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    tcall_units_ units;
+    tcall_num_ num;
+    uint8_t code;
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
+        shaped->kind != TCALL_KIND_JSON) {
+        tcall_shapes_closes_(m, shaped);
         return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
+    }
+    if (types & TCALL_SHAPE_NUMBER)
+        num = tcall_machine_num_(m);
+    if (shaped->kind == TCALL_KIND_JSON) { /* its text is kept */
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_place_text_(&shaped->is, &m->fit, m->text + m->token,
+                          m->len - m->token);
+    }
+    code =
+        tcall_place_ends_(&shaped->is, &m->fit, &m->words, types, &num, &units);
+    tcall_shapes_fault_(m, shaped->is.what, code, m->token,
+                        m->fit.length - m->fit.followed);
 }
 
 /* The types that the shape at hand admits. */
 static uint8_t tcall_shapes_admitted_(tcall_machine *m)
 {
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
+    uint8_t types = TCALL_FETCH_8_(
+        &((const tcall_shape *)m->slot[m->first].shaped.is.what)->types);
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 static const char *tcall_shapes_drop_(tcall_machine *m)
 {
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    return around->kind == TCALL_KIND_OBJECT ? tcall_place_drop_(&around->is)
+                                             : NULL;
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -8280,8 +8019,8 @@ static const tcall_rows tcall_shapes_ = {
 static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
                                                   uint16_t first)
 {
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    return m->slot[first].frame.flags & TCALL_FRAME_SHAPED_ ? &tcall_shapes_
+                                                            : m->is.target.rows;
 }
 
 /* ---- two that are alike ---- */
@@ -8384,7 +8123,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -8412,7 +8151,13 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
+    m->words.word = NULL;
+    if (m->open->last > m->open->first &&
+        m->slot[m->open->first].shaped.flags & TCALL_FRAME_SHAPED_ &&
+        m->slot[m->open->first].shaped.kind == TCALL_KIND_OBJECT)
+        tcall_place_name_(&m->slot[m->open->first].shaped.is, &m->fit,
+                          &m->words);
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8433,9 +8178,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    tcall_words_take_(&m->words, name, len);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8504,9 +8250,13 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->into = NULL;
+    m->words.word = NULL;
+    m->fit.length = m->fit.followed = 0;
+    if (m->frames > m->first &&
+        m->slot[m->first].shaped.flags & TCALL_FRAME_SHAPED_)
+        tcall_shapes_begin_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -8527,9 +8277,14 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    tcall_words_take_(&m->words, bytes, len);
+    if (m->into) {
+        tcall_place_text_(m->into, &m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -8746,7 +8501,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
     m->len = m->key - (--m->open->count > 0);
     tcall_machine_coerced_(m, m->open->at,
                            m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
+                                   TCALL_FRAME_SHAPED_
                                ? TCALL_COERCED_LEFT_
                                : TCALL_COERCED_ABSENT_,
                            name);
@@ -8760,7 +8515,7 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
         return false; /* what is no object is for lenient */
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
+            !(m->slot[m->first].frame.flags & TCALL_FRAME_SHAPED_) &&
             m->slot[m->first].frame.node->types == types)
             return false; /* mostly it is what alone may come */
         admitted = tcall_machine_do_(m, m->first)->admitted(m);
@@ -12341,7 +12096,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->length - m->followed;
+        count = m->fit.length - m->fit.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -12456,7 +12211,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_store_types_(*p);
+            types |= tcall_types_from_(*p);
     return types;
 }
 
@@ -14593,7 +14348,7 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
+        place.node = &tcall_root_;
         place.object = (const tcall_object *)is->shape;
     }
     if (fault->keyword == TCALL_ON_REQUIRED_)

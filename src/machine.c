@@ -1,7 +1,6 @@
 #pragma once
 #include "machine.h"
-#include "syntax.c"
-#include "store.c"
+#include "read.c"
 #include "node.c"
 
 /* ==========================================================================
@@ -29,8 +28,8 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_SHAPED_ = 16, /* it is a tcall_shaped_ */
+    TCALL_FRAME_TIED_ = 32    /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -51,19 +50,16 @@ struct tcall_frame_ {
 
 /* A shape at work on a value: alone, for a shape has no branches. It begins as
  * a frame does. */
-typedef struct tcall_place_ {
+typedef struct tcall_shaped_ {
     uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
+    uint8_t kind; /* of the shape; ANY: it has nothing to say within */
+    tcall_place_ is;
+} tcall_shaped_;
 
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
+    tcall_shaped_ shaped;
     tcall_fault kept;
 };
 
@@ -190,7 +186,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -254,10 +249,6 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
@@ -268,7 +259,7 @@ static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
 };
 
 /* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
+static void tcall_shapes_fault_(tcall_machine *m, const void *shape,
                                 uint8_t code, uint32_t at, size_t count)
 {
     tcall_fault fault;
@@ -278,334 +269,168 @@ static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
     fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.shape = shape;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
+/* Pushes the frame of a value that has a place. */
+static void tcall_shapes_push_(tcall_machine *m, const tcall_place_ *place)
 {
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
+    tcall_shaped_ *shaped = &tcall_machine_slot_(m)->shaped;
+    shaped->role = TCALL_ROLE_AND_;
+    shaped->flags = TCALL_FRAME_SHAPED_;
+    shaped->kind = tcall_place_kind_(place);
+    shaped->is = *place;
 }
 
 /* Pushes what is to be read, be it a hole. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
     tcall_target filled = *target;
+    tcall_place_ place;
     if (target->shape && m->is.hole &&
         TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
         m->is.hole(m, &filled);
     if (filled.node) {
         m->is.target.rows = filled.rows;
         tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
+    } else if (filled.object || filled.shape) {
+        m->fit.object = filled.object;
+        tcall_place_set_(&place, filled.object ? &tcall_root_ : filled.shape,
+                         (char *)filled.out);
+        tcall_shapes_push_(m, &place);
     } else if (filled.rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
-}
-
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
-{
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
 }
 
 /* A value begins in an object or list that has a shape: pushes what the member
  * or item is. */
 static void tcall_shapes_enter_(tcall_machine *m)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    tcall_place_ place;
     tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
+    place.what = NULL;
+    if (around->kind == TCALL_KIND_OBJECT) {
+        tcall_place_at_(&around->is, &place);
+    } else if (around->kind == TCALL_KIND_LIST) {
+        around->is.index = (uint16_t)(around->is.index - m->inner);
+        tcall_shapes_fault_(m, around->is.what,
+                            tcall_place_item_(&around->is, &place), m->open->at,
+                            0);
+    }
+    if (!place.what)
         return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
+    if (tcall_place_kind_(&place) != TCALL_KIND_HOLE) {
+        tcall_shapes_push_(m, &place);
         return;
     }
     memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
+    target.shape = (const tcall_shape *)place.what;
+    target.out = place.base;
     tcall_machine_target_(m, &target);
+}
+
+/* A scalar with a shape begins. */
+static void tcall_shapes_begin_(tcall_machine *m, char first)
+{
+    const tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    const tcall_place_ *around =
+        m->syntax.depth ? &m->slot[m->open->first].shaped.is : NULL;
+    tcall_place_begin_(&shaped->is, around, m->syntax.object, &m->fit,
+                       &m->words, first);
+    if (shaped->kind == TCALL_KIND_TEXT && first == '"')
+        m->into = &shaped->is;
 }
 
 /* An object or list with a shape opens: its struct becomes what it is at first.
  */
 static void tcall_shapes_opens_(tcall_machine *m)
 {
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
+    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    const tcall_shape *shape = (const tcall_shape *)shaped->is.what;
+    if (!(TCALL_FETCH_8_(&shape->types) & m->types)) {
+        tcall_shapes_fault_(m, shape, TCALL_MISFIT_TYPE, m->token, 0);
+        shaped->kind = TCALL_KIND_ANY;
+    } else if (shaped->kind == TCALL_KIND_OBJECT ||
+               shaped->kind == TCALL_KIND_LIST) {
+        tcall_place_opens_(&shaped->is, &m->fit);
     }
 }
 
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
+/* A name is complete. Returns whether the shape knows it. */
 static bool tcall_shapes_name_(tcall_machine *m)
 {
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    tcall_place_ place;
     uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
+    bool known;
+    if (around->kind != TCALL_KIND_OBJECT)
+        return false;
+    code = tcall_place_member_(&around->is, &m->fit, &m->words, &place);
+    known = around->is.index != TCALL_NO_MEMBER_;
+    if (code) /* its value has no place */
+        around->is.index = TCALL_NO_MEMBER_;
+    tcall_shapes_fault_(m, around->is.what, code, m->token, 0);
+    return known;
 }
 
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
+/* An object or list is complete. */
+static void tcall_shapes_closes_(tcall_machine *m, tcall_shaped_ *shaped)
 {
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
-    tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
-    }
-    return code;
-}
-
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
+    tcall_place_ *place = &shaped->is;
+    m->fit.next = NULL;
+    if (shaped->kind == TCALL_KIND_LIST)
+        tcall_shapes_fault_(m, place->what, tcall_place_list_(place), m->token,
+                            0);
+    if (shaped->kind != TCALL_KIND_OBJECT)
         return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
+    place->index = TCALL_NO_MEMBER_;
+    while (tcall_place_lacks_(place))
+        tcall_shapes_fault_(m, place->what, TCALL_MISFIT_REQUIRED, m->token,
+                            place->index);
 }
 
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
+/* A value with a shape is complete: it is checked and stored. */
 static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
+    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
+    tcall_units_ units;
+    tcall_num_ num;
+    uint8_t code;
+    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
+        shaped->kind != TCALL_KIND_JSON) {
+        tcall_shapes_closes_(m, shaped);
         return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
+    }
+    if (types & TCALL_SHAPE_NUMBER)
+        num = tcall_machine_num_(m);
+    if (shaped->kind == TCALL_KIND_JSON) { /* its text is kept */
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_place_text_(&shaped->is, &m->fit, m->text + m->token,
+                          m->len - m->token);
+    }
+    code =
+        tcall_place_ends_(&shaped->is, &m->fit, &m->words, types, &num, &units);
+    tcall_shapes_fault_(m, shaped->is.what, code, m->token,
+                        m->fit.length - m->fit.followed);
 }
 
 /* The types that the shape at hand admits. */
 static uint8_t tcall_shapes_admitted_(tcall_machine *m)
 {
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
+    uint8_t types = TCALL_FETCH_8_(
+        &((const tcall_shape *)m->slot[m->first].shaped.is.what)->types);
     return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 static const char *tcall_shapes_drop_(tcall_machine *m)
 {
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
+    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
+    return around->kind == TCALL_KIND_OBJECT ? tcall_place_drop_(&around->is)
+                                             : NULL;
 }
 
 static const tcall_rows tcall_shapes_ = {
@@ -618,8 +443,8 @@ static const tcall_rows tcall_shapes_ = {
 static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
                                                   uint16_t first)
 {
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    return m->slot[first].frame.flags & TCALL_FRAME_SHAPED_ ? &tcall_shapes_
+                                                            : m->is.target.rows;
 }
 
 /* ---- two that are alike ---- */
@@ -722,7 +547,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -750,7 +575,13 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
+    m->words.word = NULL;
+    if (m->open->last > m->open->first &&
+        m->slot[m->open->first].shaped.flags & TCALL_FRAME_SHAPED_ &&
+        m->slot[m->open->first].shaped.kind == TCALL_KIND_OBJECT)
+        tcall_place_name_(&m->slot[m->open->first].shaped.is, &m->fit,
+                          &m->words);
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -771,9 +602,10 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    tcall_words_take_(&m->words, name, len);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -842,9 +674,13 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->into = NULL;
+    m->words.word = NULL;
+    m->fit.length = m->fit.followed = 0;
+    if (m->frames > m->first &&
+        m->slot[m->first].shaped.flags & TCALL_FRAME_SHAPED_)
+        tcall_shapes_begin_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -865,9 +701,14 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    tcall_words_take_(&m->words, bytes, len);
+    if (m->into) {
+        tcall_place_text_(m->into, &m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -1084,7 +925,7 @@ static bool tcall_machine_drops_(tcall_machine *m)
     m->len = m->key - (--m->open->count > 0);
     tcall_machine_coerced_(m, m->open->at,
                            m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
+                                   TCALL_FRAME_SHAPED_
                                ? TCALL_COERCED_LEFT_
                                : TCALL_COERCED_ABSENT_,
                            name);
@@ -1098,7 +939,7 @@ bool tcall_coerce(tcall_machine *m, uint8_t types)
         return false; /* what is no object is for lenient */
     if (m->frames > m->first) {
         if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
+            !(m->slot[m->first].frame.flags & TCALL_FRAME_SHAPED_) &&
             m->slot[m->first].frame.node->types == types)
             return false; /* mostly it is what alone may come */
         admitted = tcall_machine_do_(m, m->first)->admitted(m);

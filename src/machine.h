@@ -1,6 +1,6 @@
 #pragma once
 #include "node.h"
-#include "syntax.h"
+#include "read.h"
 
 /* ==========================================================================
  * >>machine: bytes in, checked text and structs out
@@ -122,11 +122,13 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;           /* of the string, decoded */
+    tcall_words_ words;       /* of a name or value with a shape */
+    const tcall_place_ *into; /* of a text that is stored as it comes, or NULL */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
