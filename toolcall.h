@@ -1174,20 +1174,25 @@ typedef struct tcall_words_ {
     const char *word;           /* that one, or NULL: none agrees */
     size_t len;                 /* bytes that came */
     uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
 } tcall_words_;
 
-/* The text at hand. */
+/* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
     uint8_t after;    /* its index */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the string or number */
-    size_t followed;  /* those that are not the first of a character */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
@@ -1201,20 +1206,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels, types; /* types of the value, by its first character */
-    bool named;            /* a name is read */
-    tcall_place_ *place;   /* of the value that comes next or is read */
     tcall_fit_ fit;
     union {
-        tcall_words_ words;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
         char number[TOOLCALL_NUMBER_BYTES];
     } now;
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -1231,7 +1236,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
@@ -1522,10 +1527,6 @@ typedef struct tcall_machine_desc {
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
-    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
-     * there; so far target is the hole's own. */
-    void (*hole)(tcall_machine *machine, tcall_target *target);
-    void *user; /* for hole */
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
@@ -1582,9 +1583,10 @@ struct tcall_machine {
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;           /* of the string, decoded */
-    tcall_words_ words;       /* of a name or value with a shape */
-    const tcall_place_ *into; /* of a text that is stored as it comes, or NULL */
+    tcall_fit_ fit;            /* place NULL: it has no shape */
+    tcall_words_ words;
+    uint8_t skip; /* 1 + the depth of a container that no shape is for */
+    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -5845,9 +5847,6 @@ TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
     words->len = 0;
     words->index = 0;
     words->count = words->left = count;
-#if TOOLCALL_MISFIT_TEXT
-    words->kept = 0;
-#endif
 }
 
 /* Looks for another one, which goes on with this byte. */
@@ -5874,11 +5873,6 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
     const char *end = bytes + len;
-#if TOOLCALL_MISFIT_TEXT
-    size_t i;
-    for (i = 0; i < len && words->kept < TOOLCALL_MISFIT_TEXT; i++)
-        words->text[words->kept++] = bytes[i];
-#endif
     while (words->word) {
         const char *word = words->word + words->len, *from = bytes;
         for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
@@ -6074,8 +6068,8 @@ static bool tcall_store_member_end_(const tcall_object *object, char *base,
 /* ---- values ---- */
 
 /* A value with a shape comes next, in a struct that begins at base. */
-TCALL_SHARED_ void tcall_place_set_(tcall_place_ *place,
-                                    const tcall_shape *shape, char *base)
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
 {
     place->what = shape;
     place->base = tcall_store_place_(shape, base);
@@ -6087,24 +6081,8 @@ TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
     return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
 }
 
-/* A name begins in an object: mostly it is the one after the last. */
-TCALL_SHARED_ void tcall_place_name_(const tcall_place_ *around,
-                                     tcall_fit_ *fit, tcall_words_ *words)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_begin_(words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (fit->next && fit->after < words->count) {
-        words->word = fit->next;
-        words->index = fit->after;
-    }
-    fit->next = NULL;
-}
-
 /* Gives the place of the member at hand, if any. */
-TCALL_SHARED_ void tcall_place_at_(const tcall_place_ *around,
-                                   tcall_place_ *place)
+static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
 {
     const tcall_object *object = (const tcall_object *)around->what;
     place->what = NULL;
@@ -6116,15 +6094,14 @@ TCALL_SHARED_ void tcall_place_at_(const tcall_place_ *around,
             around->base);
 }
 
-/* It is complete: place becomes that of its member. Returns what is wrong with
- * it. */
-TCALL_SHARED_ uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit,
-                                          tcall_words_ *words,
-                                          tcall_place_ *place)
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
 {
     const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = fit->words;
     around->index = TCALL_NO_MEMBER_;
-    place->what = NULL;
+    fit->place->what = NULL;
+    fit->next = NULL;
     if (!tcall_words_end_(words))
         return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
                                              : TCALL_MISFIT_UNKNOWN;
@@ -6133,15 +6110,14 @@ TCALL_SHARED_ uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit,
     fit->after = (uint8_t)(words->index + 1);
     if (!tcall_store_member_(object, around->base, words->index))
         return TCALL_MISFIT_DUPLICATE;
-    tcall_place_at_(around, place);
+    tcall_place_at_(around, fit->place);
     return TCALL_FITS;
 }
 
 /* An item of a list comes next; those behind the last that it may have have no
  * shape. Returns what is wrong with the list: only the first one too many is.
  */
-TCALL_SHARED_ uint8_t tcall_place_item_(tcall_place_ *around,
-                                        tcall_place_ *place)
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
 {
     const tcall_shape *list = (const tcall_shape *)around->what;
     uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
@@ -6163,24 +6139,10 @@ TCALL_SHARED_ uint8_t tcall_place_item_(tcall_place_ *around,
     return TCALL_FITS;
 }
 
-/* An object or list opens: no member or item has come. */
-TCALL_SHARED_ void tcall_place_opens_(tcall_place_ *place, tcall_fit_ *fit)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
-    if (!place->what)
-        place->what = fit->object;
-    tcall_store_object_((const tcall_object *)place->what, place->base);
-}
-
 /* An object is complete: looks after the members that were not given, from
  * behind the one at hand. Returns whether one is missing, which is at hand
  * then. */
-TCALL_SHARED_ bool tcall_place_lacks_(tcall_place_ *place)
+static bool tcall_place_lacks_(tcall_place_ *place)
 {
     const tcall_object *object = (const tcall_object *)place->what;
     while (++place->index < TCALL_FETCH_8_(&object->count))
@@ -6209,7 +6171,7 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
 }
 
 /* A list is complete. Returns what is wrong with it. */
-TCALL_SHARED_ uint8_t tcall_place_list_(const tcall_place_ *place)
+static uint8_t tcall_place_list_(const tcall_place_ *place)
 {
     const tcall_shape *list = (const tcall_shape *)place->what;
     uint16_t count = (uint16_t)(place->index + 1);
@@ -6221,9 +6183,9 @@ TCALL_SHARED_ uint8_t tcall_place_list_(const tcall_place_ *place)
 }
 
 /* A member that is null has no value. */
-static void tcall_place_null_(const tcall_place_ *place,
-                              const tcall_place_ *around, bool object)
+static void tcall_place_null_(const tcall_place_ *place, bool object)
 {
+    const tcall_place_ *around = place - 1;
     if (object)
         tcall_store_null_(around->base, (uint8_t)around->index);
     else if (place->base) /* an item, which nothing else sets */
@@ -6231,34 +6193,37 @@ static void tcall_place_null_(const tcall_place_ *place,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
-/* A scalar begins with this character. around: what it is in, or NULL. */
-TCALL_SHARED_ void tcall_place_begin_(const tcall_place_ *place,
-                                      const tcall_place_ *around, bool object,
-                                      tcall_fit_ *fit, tcall_words_ *words,
-                                      char first)
+/* A scalar begins with this character. */
+static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
 {
+    const tcall_place_ *place = fit->place;
     const tcall_shape *shape = (const tcall_shape *)place->what;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     fit->length = fit->followed = 0;
     fit->nul = false;
-    if (first == 'n' && around && kind != TCALL_KIND_JSON &&
+    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
         TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
-        tcall_place_null_(place, around, object);
+        tcall_place_null_(place, object);
     else if (kind == TCALL_KIND_BOOLEAN && place->base)
         *place->base = first == 't';
     else if (kind == TCALL_KIND_CHOICE)
-        tcall_words_begin_(words,
+        tcall_words_begin_(fit->words,
                            TCALL_FETCH_POINTER_(const char *, &shape->more),
                            (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
 }
 
-/* Takes a part of a text, and stores it as far as there is room. */
-TCALL_SHARED_ void tcall_place_text_(const tcall_place_ *place, tcall_fit_ *fit,
-                                     const char *bytes, size_t len)
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
 {
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
     uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
     size_t i;
-    if (place->base && len < size && fit->length < size - len)
+    if (kind == TCALL_KIND_CHOICE)
+        tcall_words_take_(fit->words, bytes, len);
+    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
+        len < size && fit->length < size - len)
         memcpy(place->base + fit->length, bytes, len);
     for (i = 0; i < len; i++)
         fit->followed += (bytes[i] & 0xC0) == 0x80;
@@ -6301,12 +6266,10 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place,
 
 /* A scalar of these types is complete, a number with its value. Returns what is
  * wrong with it; of a number that is out of bounds also its units. */
-TCALL_SHARED_ uint8_t tcall_place_ends_(const tcall_place_ *place,
-                                        const tcall_fit_ *fit,
-                                        tcall_words_ *words, uint8_t types,
-                                        const tcall_num_ *number,
-                                        tcall_units_ *units)
+static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
+                                 const tcall_num_ *number, tcall_units_ *units)
 {
+    const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
         return TCALL_MISFIT_TYPE;
@@ -6314,11 +6277,140 @@ TCALL_SHARED_ uint8_t tcall_place_ends_(const tcall_place_ *place,
         (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
         return tcall_place_text_end_(place, fit);
     if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
-        return tcall_place_choice_(place, words);
+        return tcall_place_choice_(place, fit->words);
     if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
         types & TCALL_SHAPE_NUMBER)
         return tcall_place_number_(place, number, units);
     return TCALL_FITS;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                                   const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                            uint8_t code, uint8_t levels)
+{
+    if (code)
+        fit->note(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   const char *name, size_t len, bool last)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    if (!fit->named) {
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &object->names),
+                           TCALL_FETCH_8_(&object->count));
+        if (fit->next && fit->after < fit->words->count) {
+            fit->words->word = fit->next;
+            fit->words->index = fit->after;
+        }
+    }
+    fit->named = !last;
+    tcall_words_take_(fit->words, name, len);
+    if (!last)
+        return false;
+    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. */
+TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    if (fit->levels && !s->object)
+        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+                        (uint8_t)(fit->levels - 1));
+}
+
+/* An object or list with a shape opens, and what is in it comes next. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->levels++;
+    fit->place++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. */
+TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                          char first, uint8_t most)
+{
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
+    uint8_t types = tcall_types_from_(first), kind;
+    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
+    fit->types = types;
+    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
+    if (wrong &&
+        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
+        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open && fit->levels == most) {
+        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open)
+        tcall_fit_opens_(fit);
+    else
+        tcall_place_begin_(fit, s->object, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+/* The innermost object or list is complete. */
+TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                     bool object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* A scalar is complete. Returns what is wrong with it, which is noted. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                                      uint8_t types, const tcall_num_ *number,
+                                      tcall_units_ *units)
+{
+    uint8_t code = tcall_place_ends_(fit, types, number, units);
+    tcall_fit_note_(s, fit, code, fit->levels);
+    return code;
 }
 
 /* ---- the decoder ---- */
@@ -6331,159 +6423,113 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
     return &tcall_root_;
 }
 
-/* Notes what is wrong with the value that the first levels lead to, if
- * anything is. Returns the misfit, or NULL where there is no room for it. */
-static tcall_misfit *tcall_decoder_note_(tcall_decoder *decoder, uint8_t code,
-                                         uint8_t levels)
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
-    tcall_misfit *misfit = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
     uint8_t i;
-    if (!code)
-        return NULL;
     decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->places[i].index;
-#if TOOLCALL_MISFIT_TEXT
-        if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-            misfit->text_len = decoder->now.words.kept;
-            memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-        }
-#endif
-    }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
-    return misfit;
-}
-
-/* Returns whether a value's shape has a place for it. */
-static bool tcall_decoder_name_(tcall_syntax_ *syntax, const char *name,
-                                size_t len, bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    tcall_place_ *place = decoder->place;
-    if (!decoder->named)
-        tcall_place_name_(place - 1, &decoder->fit, &decoder->now.words);
-    decoder->named = !last;
-    tcall_words_take_(&decoder->now.words, name, len);
-    if (last)
-        tcall_decoder_note_(decoder,
-                            tcall_place_member_(place - 1, &decoder->fit,
-                                                &decoder->now.words, place),
-                            decoder->levels);
-    return last && place->what;
-}
-
-/* An object or list with a shape opens, which is a level of its own. */
-static tcall_ask_ tcall_decoder_opens_(tcall_decoder *decoder)
-{
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_decoder_note_(decoder, TCALL_MISFIT_LEVELS, decoder->levels);
-        return TCALL_SKIP_;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+#if TOOLCALL_MISFIT_TEXT
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+        misfit->text_len = decoder->now.name.kept;
+        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
     }
-    tcall_place_opens_(decoder->place, &decoder->fit);
-    decoder->levels++;
-    decoder->place++;
-    return TCALL_HEAR_;
+#endif
 }
 
-/* The innermost object or list is complete. */
-static void tcall_decoder_closes_(tcall_decoder *decoder, bool object)
+/* Keeps the beginning of a name or word for a misfit. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
+                                const char *bytes, size_t len)
 {
-    tcall_place_ *place = decoder->place - 1;
-    uint8_t above = (uint8_t)(decoder->levels - 1);
-    if (object) {
-        place->index = TCALL_NO_MEMBER_;
-        while (tcall_place_lacks_(place))
-            tcall_decoder_note_(decoder, TCALL_MISFIT_REQUIRED,
-                                decoder->levels);
-    } else {
-        tcall_decoder_note_(decoder, tcall_place_list_(place), above);
-    }
-    decoder->fit.next = NULL;
-    decoder->levels = above;
-    decoder->place = place;
+#if TOOLCALL_MISFIT_TEXT
+    if (first)
+        decoder->now.name.kept = 0;
+    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
+#else
+    (void)decoder;
+    (void)first;
+    (void)bytes;
+    (void)len;
+#endif
 }
 
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *syntax, char first)
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    tcall_place_ *place = decoder->place, *around = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
     const tcall_shape *shape;
-    uint8_t kind;
-    if (decoder->levels)
-        around = place - 1;
-    if (around && !syntax->object)
-        tcall_decoder_note_(decoder, tcall_place_item_(around, place),
-                            (uint8_t)(decoder->levels - 1));
-    if (!place->what)
-        return TCALL_SKIP_;
-    shape = (const tcall_shape *)place->what;
-    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_HOLE && decoder->hole) {
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        shape = (const tcall_shape *)place->what;
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    kind = TCALL_FETCH_8_(&shape->kind);
-    decoder->types = tcall_types_from_(first);
-    if (!(TCALL_FETCH_8_(&shape->types) & decoder->types)) {
-        tcall_decoder_note_(decoder, TCALL_MISFIT_TYPE, decoder->levels);
-        return TCALL_SKIP_;
-    }
-    if (decoder->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-        (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST))
-        return tcall_decoder_opens_(decoder);
-    tcall_place_begin_(place, around, syntax->object, &decoder->fit,
-                       &decoder->now.words, first);
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    return decoder->types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
-               ? TCALL_HEAR_
-               : TCALL_SKIP_;
+    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
 }
 
-static void tcall_decoder_data_(tcall_syntax_ *syntax, const char *bytes,
-                                size_t len)
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    tcall_decoder *decoder = (tcall_decoder *)s;
     size_t at = decoder->fit.length;
-    if (decoder->types & TCALL_SHAPE_NUMBER && at < TOOLCALL_NUMBER_BYTES &&
-        len <= TOOLCALL_NUMBER_BYTES - at)
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, !at, bytes, len);
+    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
         memcpy(decoder->now.number + at, bytes, len);
-    if (tcall_place_kind_(decoder->place) == TCALL_KIND_CHOICE)
-        tcall_words_take_(&decoder->now.words, bytes, len);
-    else
-        tcall_place_text_(decoder->place, &decoder->fit, bytes, len);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* Whether a number came that is too long, and not merely kept as its text. */
+static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
+{
+    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
+           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
+            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
 /* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_decoder *decoder)
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    const tcall_shape *shape = (const tcall_shape *)decoder->place->what;
-    uint8_t types = decoder->types, code;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    bool room = decoder->fit.length <= TOOLCALL_NUMBER_BYTES;
+    uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_num_ number;
-    number.sign = 0;
-    if (types & TCALL_SHAPE_NUMBER) {
+    tcall_num_ number = {0};
+    if (tcall_decoder_too_long_(decoder)) {
+        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
+        return;
+    }
+    if (types & TCALL_SHAPE_NUMBER &&
+        decoder->fit.length <= TOOLCALL_NUMBER_BYTES) {
         number = tcall_num_read_(
-            tcall_slice_(decoder->now.number, room ? decoder->fit.length : 0));
+            tcall_slice_(decoder->now.number, decoder->fit.length));
         if (!tcall_num_integral_(&number))
             types = TCALL_SHAPE_NUMBER;
     }
-    code = tcall_place_ends_(decoder->place, &decoder->fit, &decoder->now.words,
-                             types, &number, &units);
-    if (types & TCALL_SHAPE_NUMBER && !room &&
-        ((kind && kind < TCALL_KIND_TEXT) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER)))
-        code = TCALL_MISFIT_ROOM;
-    misfit = tcall_decoder_note_(decoder, code, decoder->levels);
-    if (misfit &&
-        (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM)) {
+    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
+    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
+        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count - 1];
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
@@ -6491,14 +6537,14 @@ static void tcall_decoder_scalar_(tcall_decoder *decoder)
     }
 }
 
-static void tcall_decoder_ends_(tcall_syntax_ *syntax)
+static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels)
-        tcall_decoder_closes_(decoder,
-                              TCALL_BIT_OF_(syntax->open, syntax->depth) != 0);
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(decoder);
+        tcall_decoder_scalar_(s, decoder);
 }
 
 static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -6522,21 +6568,15 @@ static int tcall_decoder_error_(int error)
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    tcall_syntax_ *syntax = &decoder->syntax;
+    tcall_syntax_ *s = &decoder->syntax;
     size_t at = 0;
-    int error;
-    if (syntax->error)
+    if (s->error)
         return decoder->error;
-    while (at < len && !syntax->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error)
-        decoder->error = tcall_decoder_error_(syntax->error);
-    if (decoder->sink && at) {
-        error = decoder->sink(decoder->user, bytes, at);
-        if (error < 0)
-            tcall_decoder_stop_(decoder, error);
-    }
+    if (s->error)
+        decoder->error = tcall_decoder_error_(s->error);
     return decoder->error;
 }
 
@@ -6557,9 +6597,10 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
 {
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
-    decoder->place = decoder->places;
+    decoder->fit.note = tcall_decoder_note_;
+    decoder->fit.words = &decoder->now.name.words;
     decoder->fit.object = shape;
-    tcall_place_set_(decoder->place, &tcall_root_, (char *)out);
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -7604,8 +7645,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_SHAPED_ = 16, /* it is a tcall_shaped_ */
-    TCALL_FRAME_TIED_ = 32    /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7624,18 +7664,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_shaped_ {
-    uint8_t role, flags;
-    uint8_t kind; /* of the shape; ANY: it has nothing to say within */
-    tcall_place_ is;
-} tcall_shaped_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_shaped_ shaped;
     tcall_fault kept;
 };
 
@@ -7648,7 +7679,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -7663,7 +7694,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7693,7 +7724,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7834,193 +7866,86 @@ static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const void *shape,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = shape;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a place. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_shaped_ *shaped = &tcall_machine_slot_(m)->shaped;
-    shaped->role = TCALL_ROLE_AND_;
-    shaped->flags = TCALL_FRAME_SHAPED_;
-    shaped->kind = tcall_place_kind_(place);
-    shaped->is = *place;
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    tcall_place_ place;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object || filled.shape) {
-        m->fit.object = filled.object;
-        tcall_place_set_(&place, filled.object ? &tcall_root_ : filled.shape,
-                         (char *)filled.out);
-        tcall_shapes_push_(m, &place);
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    tcall_place_ place;
-    tcall_target target;
-    place.what = NULL;
-    if (around->kind == TCALL_KIND_OBJECT) {
-        tcall_place_at_(&around->is, &place);
-    } else if (around->kind == TCALL_KIND_LIST) {
-        around->is.index = (uint16_t)(around->is.index - m->inner);
-        tcall_shapes_fault_(m, around->is.what,
-                            tcall_place_item_(&around->is, &place), m->open->at,
-                            0);
-    }
-    if (!place.what)
-        return;
-    if (tcall_place_kind_(&place) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, &place);
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = (const tcall_shape *)place.what;
-    target.out = place.base;
-    tcall_machine_target_(m, &target);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A scalar with a shape begins. */
-static void tcall_shapes_begin_(tcall_machine *m, char first)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_shaped_ *shaped = &m->slot[m->first].shaped;
-    const tcall_place_ *around =
-        m->syntax.depth ? &m->slot[m->open->first].shaped.is : NULL;
-    tcall_place_begin_(&shaped->is, around, m->syntax.object, &m->fit,
-                       &m->words, first);
-    if (shaped->kind == TCALL_KIND_TEXT && first == '"')
-        m->into = &shaped->is;
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
-    const tcall_shape *shape = (const tcall_shape *)shaped->is.what;
-    if (!(TCALL_FETCH_8_(&shape->types) & m->types)) {
-        tcall_shapes_fault_(m, shape, TCALL_MISFIT_TYPE, m->token, 0);
-        shaped->kind = TCALL_KIND_ANY;
-    } else if (shaped->kind == TCALL_KIND_OBJECT ||
-               shaped->kind == TCALL_KIND_LIST) {
-        tcall_place_opens_(&shaped->is, &m->fit);
-    }
-}
-
-/* A name is complete. Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    tcall_place_ place;
-    uint8_t code;
-    bool known;
-    if (around->kind != TCALL_KIND_OBJECT)
-        return false;
-    code = tcall_place_member_(&around->is, &m->fit, &m->words, &place);
-    known = around->is.index != TCALL_NO_MEMBER_;
-    if (code) /* its value has no place */
-        around->is.index = TCALL_NO_MEMBER_;
-    tcall_shapes_fault_(m, around->is.what, code, m->token, 0);
-    return known;
-}
-
-/* An object or list is complete. */
-static void tcall_shapes_closes_(tcall_machine *m, tcall_shaped_ *shaped)
-{
-    tcall_place_ *place = &shaped->is;
-    m->fit.next = NULL;
-    if (shaped->kind == TCALL_KIND_LIST)
-        tcall_shapes_fault_(m, place->what, tcall_place_list_(place), m->token,
-                            0);
-    if (shaped->kind != TCALL_KIND_OBJECT)
-        return;
-    place->index = TCALL_NO_MEMBER_;
-    while (tcall_place_lacks_(place))
-        tcall_shapes_fault_(m, place->what, TCALL_MISFIT_REQUIRED, m->token,
-                            place->index);
-}
-
-/* A value with a shape is complete: it is checked and stored. */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
     tcall_units_ units;
-    tcall_num_ num;
-    uint8_t code;
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-        shaped->kind != TCALL_KIND_JSON) {
-        tcall_shapes_closes_(m, shaped);
-        return;
-    }
+    tcall_num_ num = {0};
     if (types & TCALL_SHAPE_NUMBER)
         num = tcall_machine_num_(m);
-    if (shaped->kind == TCALL_KIND_JSON) { /* its text is kept */
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
-        tcall_place_text_(&shaped->is, &m->fit, m->text + m->token,
-                          m->len - m->token);
+        tcall_fit_data_(&m->fit, m->text + m->token, m->len - m->token);
     }
-    code =
-        tcall_place_ends_(&shaped->is, &m->fit, &m->words, types, &num, &units);
-    tcall_shapes_fault_(m, shaped->is.what, code, m->token,
-                        m->fit.length - m->fit.followed);
+    tcall_fit_ends_(&m->syntax, &m->fit, types, &num, &units);
 }
 
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint8_t types = TCALL_FETCH_8_(
-        &((const tcall_shape *)m->slot[m->first].shaped.is.what)->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    return around->kind == TCALL_KIND_OBJECT ? tcall_place_drop_(&around->is)
-                                             : NULL;
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_SHAPED_ ? &tcall_shapes_
-                                                            : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -8134,8 +8059,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -8152,12 +8079,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->fit.length = m->fit.followed = 0;
-    m->words.word = NULL;
-    if (m->open->last > m->open->first &&
-        m->slot[m->open->first].shaped.flags & TCALL_FRAME_SHAPED_ &&
-        m->slot[m->open->first].shaped.kind == TCALL_KIND_OBJECT)
-        tcall_place_name_(&m->slot[m->open->first].shaped.is, &m->fit,
-                          &m->words);
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8181,7 +8102,8 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     m->fit.length += len;
     if (s->wide)
         m->fit.followed += tcall_machine_followed_(name, len);
-    tcall_words_take_(&m->words, name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8214,7 +8136,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -8224,7 +8146,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -8237,7 +8160,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -8250,12 +8173,10 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
-    m->into = NULL;
-    m->words.word = NULL;
     m->fit.length = m->fit.followed = 0;
-    if (m->frames > m->first &&
-        m->slot[m->first].shaped.flags & TCALL_FRAME_SHAPED_)
-        tcall_shapes_begin_(m, first);
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
@@ -8277,9 +8198,8 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    tcall_words_take_(&m->words, bytes, len);
-    if (m->into) {
-        tcall_place_text_(m->into, &m->fit, bytes, len);
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
     } else {
         if (s->wide)
             m->fit.followed += tcall_machine_followed_(bytes, len);
@@ -8338,18 +8258,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -8357,17 +8278,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -8378,9 +8302,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -8493,33 +8418,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_SHAPED_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_SHAPED_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))

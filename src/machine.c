@@ -28,8 +28,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_SHAPED_ = 16, /* it is a tcall_shaped_ */
-    TCALL_FRAME_TIED_ = 32    /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -48,18 +47,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_shaped_ {
-    uint8_t role, flags;
-    uint8_t kind; /* of the shape; ANY: it has nothing to say within */
-    tcall_place_ is;
-} tcall_shaped_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_shaped_ shaped;
     tcall_fault kept;
 };
 
@@ -72,7 +62,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -87,7 +77,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -117,7 +107,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -258,193 +249,86 @@ static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const void *shape,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = shape;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a place. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_shaped_ *shaped = &tcall_machine_slot_(m)->shaped;
-    shaped->role = TCALL_ROLE_AND_;
-    shaped->flags = TCALL_FRAME_SHAPED_;
-    shaped->kind = tcall_place_kind_(place);
-    shaped->is = *place;
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    tcall_place_ place;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object || filled.shape) {
-        m->fit.object = filled.object;
-        tcall_place_set_(&place, filled.object ? &tcall_root_ : filled.shape,
-                         (char *)filled.out);
-        tcall_shapes_push_(m, &place);
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    tcall_place_ place;
-    tcall_target target;
-    place.what = NULL;
-    if (around->kind == TCALL_KIND_OBJECT) {
-        tcall_place_at_(&around->is, &place);
-    } else if (around->kind == TCALL_KIND_LIST) {
-        around->is.index = (uint16_t)(around->is.index - m->inner);
-        tcall_shapes_fault_(m, around->is.what,
-                            tcall_place_item_(&around->is, &place), m->open->at,
-                            0);
-    }
-    if (!place.what)
-        return;
-    if (tcall_place_kind_(&place) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, &place);
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = (const tcall_shape *)place.what;
-    target.out = place.base;
-    tcall_machine_target_(m, &target);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A scalar with a shape begins. */
-static void tcall_shapes_begin_(tcall_machine *m, char first)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_shaped_ *shaped = &m->slot[m->first].shaped;
-    const tcall_place_ *around =
-        m->syntax.depth ? &m->slot[m->open->first].shaped.is : NULL;
-    tcall_place_begin_(&shaped->is, around, m->syntax.object, &m->fit,
-                       &m->words, first);
-    if (shaped->kind == TCALL_KIND_TEXT && first == '"')
-        m->into = &shaped->is;
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
-    const tcall_shape *shape = (const tcall_shape *)shaped->is.what;
-    if (!(TCALL_FETCH_8_(&shape->types) & m->types)) {
-        tcall_shapes_fault_(m, shape, TCALL_MISFIT_TYPE, m->token, 0);
-        shaped->kind = TCALL_KIND_ANY;
-    } else if (shaped->kind == TCALL_KIND_OBJECT ||
-               shaped->kind == TCALL_KIND_LIST) {
-        tcall_place_opens_(&shaped->is, &m->fit);
-    }
-}
-
-/* A name is complete. Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    tcall_place_ place;
-    uint8_t code;
-    bool known;
-    if (around->kind != TCALL_KIND_OBJECT)
-        return false;
-    code = tcall_place_member_(&around->is, &m->fit, &m->words, &place);
-    known = around->is.index != TCALL_NO_MEMBER_;
-    if (code) /* its value has no place */
-        around->is.index = TCALL_NO_MEMBER_;
-    tcall_shapes_fault_(m, around->is.what, code, m->token, 0);
-    return known;
-}
-
-/* An object or list is complete. */
-static void tcall_shapes_closes_(tcall_machine *m, tcall_shaped_ *shaped)
-{
-    tcall_place_ *place = &shaped->is;
-    m->fit.next = NULL;
-    if (shaped->kind == TCALL_KIND_LIST)
-        tcall_shapes_fault_(m, place->what, tcall_place_list_(place), m->token,
-                            0);
-    if (shaped->kind != TCALL_KIND_OBJECT)
-        return;
-    place->index = TCALL_NO_MEMBER_;
-    while (tcall_place_lacks_(place))
-        tcall_shapes_fault_(m, place->what, TCALL_MISFIT_REQUIRED, m->token,
-                            place->index);
-}
-
-/* A value with a shape is complete: it is checked and stored. */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    tcall_shaped_ *shaped = &m->slot[m->first].shaped;
     tcall_units_ units;
-    tcall_num_ num;
-    uint8_t code;
-    if (types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-        shaped->kind != TCALL_KIND_JSON) {
-        tcall_shapes_closes_(m, shaped);
-        return;
-    }
+    tcall_num_ num = {0};
     if (types & TCALL_SHAPE_NUMBER)
         num = tcall_machine_num_(m);
-    if (shaped->kind == TCALL_KIND_JSON) { /* its text is kept */
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
-        tcall_place_text_(&shaped->is, &m->fit, m->text + m->token,
-                          m->len - m->token);
+        tcall_fit_data_(&m->fit, m->text + m->token, m->len - m->token);
     }
-    code =
-        tcall_place_ends_(&shaped->is, &m->fit, &m->words, types, &num, &units);
-    tcall_shapes_fault_(m, shaped->is.what, code, m->token,
-                        m->fit.length - m->fit.followed);
+    tcall_fit_ends_(&m->syntax, &m->fit, types, &num, &units);
 }
 
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint8_t types = TCALL_FETCH_8_(
-        &((const tcall_shape *)m->slot[m->first].shaped.is.what)->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    tcall_shaped_ *around = &m->slot[m->open->first].shaped;
-    return around->kind == TCALL_KIND_OBJECT ? tcall_place_drop_(&around->is)
-                                             : NULL;
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_SHAPED_ ? &tcall_shapes_
-                                                            : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -558,8 +442,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -576,12 +462,6 @@ static void tcall_machine_name_begins_(tcall_machine *m)
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
     m->fit.length = m->fit.followed = 0;
-    m->words.word = NULL;
-    if (m->open->last > m->open->first &&
-        m->slot[m->open->first].shaped.flags & TCALL_FRAME_SHAPED_ &&
-        m->slot[m->open->first].shaped.kind == TCALL_KIND_OBJECT)
-        tcall_place_name_(&m->slot[m->open->first].shaped.is, &m->fit,
-                          &m->words);
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -605,7 +485,8 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     m->fit.length += len;
     if (s->wide)
         m->fit.followed += tcall_machine_followed_(name, len);
-    tcall_words_take_(&m->words, name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -638,7 +519,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -648,7 +529,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -661,7 +543,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -674,12 +556,10 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
-    m->into = NULL;
-    m->words.word = NULL;
     m->fit.length = m->fit.followed = 0;
-    if (m->frames > m->first &&
-        m->slot[m->first].shaped.flags & TCALL_FRAME_SHAPED_)
-        tcall_shapes_begin_(m, first);
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
@@ -701,9 +581,8 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    tcall_words_take_(&m->words, bytes, len);
-    if (m->into) {
-        tcall_place_text_(m->into, &m->fit, bytes, len);
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
     } else {
         if (s->wide)
             m->fit.followed += tcall_machine_followed_(bytes, len);
@@ -762,18 +641,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -781,17 +661,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -802,9 +685,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -917,33 +801,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_SHAPED_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_SHAPED_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))

@@ -49,9 +49,6 @@ TCALL_SHARED_ void tcall_words_begin_(tcall_words_ *words, const char *list,
     words->len = 0;
     words->index = 0;
     words->count = words->left = count;
-#if TOOLCALL_MISFIT_TEXT
-    words->kept = 0;
-#endif
 }
 
 /* Looks for another one, which goes on with this byte. */
@@ -78,11 +75,6 @@ TCALL_SHARED_ void tcall_words_take_(tcall_words_ *words, const char *bytes,
                                      size_t len)
 {
     const char *end = bytes + len;
-#if TOOLCALL_MISFIT_TEXT
-    size_t i;
-    for (i = 0; i < len && words->kept < TOOLCALL_MISFIT_TEXT; i++)
-        words->text[words->kept++] = bytes[i];
-#endif
     while (words->word) {
         const char *word = words->word + words->len, *from = bytes;
         for (; bytes < end && *bytes && TCALL_BYTE_(word) == *bytes; bytes++)
@@ -278,8 +270,8 @@ static bool tcall_store_member_end_(const tcall_object *object, char *base,
 /* ---- values ---- */
 
 /* A value with a shape comes next, in a struct that begins at base. */
-TCALL_SHARED_ void tcall_place_set_(tcall_place_ *place,
-                                    const tcall_shape *shape, char *base)
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
 {
     place->what = shape;
     place->base = tcall_store_place_(shape, base);
@@ -291,24 +283,8 @@ TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
     return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
 }
 
-/* A name begins in an object: mostly it is the one after the last. */
-TCALL_SHARED_ void tcall_place_name_(const tcall_place_ *around,
-                                     tcall_fit_ *fit, tcall_words_ *words)
-{
-    const tcall_object *object = (const tcall_object *)around->what;
-    tcall_words_begin_(words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (fit->next && fit->after < words->count) {
-        words->word = fit->next;
-        words->index = fit->after;
-    }
-    fit->next = NULL;
-}
-
 /* Gives the place of the member at hand, if any. */
-TCALL_SHARED_ void tcall_place_at_(const tcall_place_ *around,
-                                   tcall_place_ *place)
+static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
 {
     const tcall_object *object = (const tcall_object *)around->what;
     place->what = NULL;
@@ -320,15 +296,14 @@ TCALL_SHARED_ void tcall_place_at_(const tcall_place_ *around,
             around->base);
 }
 
-/* It is complete: place becomes that of its member. Returns what is wrong with
- * it. */
-TCALL_SHARED_ uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit,
-                                          tcall_words_ *words,
-                                          tcall_place_ *place)
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
 {
     const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = fit->words;
     around->index = TCALL_NO_MEMBER_;
-    place->what = NULL;
+    fit->place->what = NULL;
+    fit->next = NULL;
     if (!tcall_words_end_(words))
         return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
                                              : TCALL_MISFIT_UNKNOWN;
@@ -337,15 +312,14 @@ TCALL_SHARED_ uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit,
     fit->after = (uint8_t)(words->index + 1);
     if (!tcall_store_member_(object, around->base, words->index))
         return TCALL_MISFIT_DUPLICATE;
-    tcall_place_at_(around, place);
+    tcall_place_at_(around, fit->place);
     return TCALL_FITS;
 }
 
 /* An item of a list comes next; those behind the last that it may have have no
  * shape. Returns what is wrong with the list: only the first one too many is.
  */
-TCALL_SHARED_ uint8_t tcall_place_item_(tcall_place_ *around,
-                                        tcall_place_ *place)
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
 {
     const tcall_shape *list = (const tcall_shape *)around->what;
     uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
@@ -367,24 +341,10 @@ TCALL_SHARED_ uint8_t tcall_place_item_(tcall_place_ *around,
     return TCALL_FITS;
 }
 
-/* An object or list opens: no member or item has come. */
-TCALL_SHARED_ void tcall_place_opens_(tcall_place_ *place, tcall_fit_ *fit)
-{
-    const tcall_shape *shape = (const tcall_shape *)place->what;
-    fit->next = NULL;
-    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
-        return;
-    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
-    if (!place->what)
-        place->what = fit->object;
-    tcall_store_object_((const tcall_object *)place->what, place->base);
-}
-
 /* An object is complete: looks after the members that were not given, from
  * behind the one at hand. Returns whether one is missing, which is at hand
  * then. */
-TCALL_SHARED_ bool tcall_place_lacks_(tcall_place_ *place)
+static bool tcall_place_lacks_(tcall_place_ *place)
 {
     const tcall_object *object = (const tcall_object *)place->what;
     while (++place->index < TCALL_FETCH_8_(&object->count))
@@ -413,7 +373,7 @@ TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
 }
 
 /* A list is complete. Returns what is wrong with it. */
-TCALL_SHARED_ uint8_t tcall_place_list_(const tcall_place_ *place)
+static uint8_t tcall_place_list_(const tcall_place_ *place)
 {
     const tcall_shape *list = (const tcall_shape *)place->what;
     uint16_t count = (uint16_t)(place->index + 1);
@@ -425,9 +385,9 @@ TCALL_SHARED_ uint8_t tcall_place_list_(const tcall_place_ *place)
 }
 
 /* A member that is null has no value. */
-static void tcall_place_null_(const tcall_place_ *place,
-                              const tcall_place_ *around, bool object)
+static void tcall_place_null_(const tcall_place_ *place, bool object)
 {
+    const tcall_place_ *around = place - 1;
     if (object)
         tcall_store_null_(around->base, (uint8_t)around->index);
     else if (place->base) /* an item, which nothing else sets */
@@ -435,34 +395,37 @@ static void tcall_place_null_(const tcall_place_ *place,
                TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
 }
 
-/* A scalar begins with this character. around: what it is in, or NULL. */
-TCALL_SHARED_ void tcall_place_begin_(const tcall_place_ *place,
-                                      const tcall_place_ *around, bool object,
-                                      tcall_fit_ *fit, tcall_words_ *words,
-                                      char first)
+/* A scalar begins with this character. */
+static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
 {
+    const tcall_place_ *place = fit->place;
     const tcall_shape *shape = (const tcall_shape *)place->what;
     uint8_t kind = TCALL_FETCH_8_(&shape->kind);
     fit->length = fit->followed = 0;
     fit->nul = false;
-    if (first == 'n' && around && kind != TCALL_KIND_JSON &&
+    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
         TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
-        tcall_place_null_(place, around, object);
+        tcall_place_null_(place, object);
     else if (kind == TCALL_KIND_BOOLEAN && place->base)
         *place->base = first == 't';
     else if (kind == TCALL_KIND_CHOICE)
-        tcall_words_begin_(words,
+        tcall_words_begin_(fit->words,
                            TCALL_FETCH_POINTER_(const char *, &shape->more),
                            (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
 }
 
-/* Takes a part of a text, and stores it as far as there is room. */
-TCALL_SHARED_ void tcall_place_text_(const tcall_place_ *place, tcall_fit_ *fit,
-                                     const char *bytes, size_t len)
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
 {
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
     uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
     size_t i;
-    if (place->base && len < size && fit->length < size - len)
+    if (kind == TCALL_KIND_CHOICE)
+        tcall_words_take_(fit->words, bytes, len);
+    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
+        len < size && fit->length < size - len)
         memcpy(place->base + fit->length, bytes, len);
     for (i = 0; i < len; i++)
         fit->followed += (bytes[i] & 0xC0) == 0x80;
@@ -505,12 +468,10 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place,
 
 /* A scalar of these types is complete, a number with its value. Returns what is
  * wrong with it; of a number that is out of bounds also its units. */
-TCALL_SHARED_ uint8_t tcall_place_ends_(const tcall_place_ *place,
-                                        const tcall_fit_ *fit,
-                                        tcall_words_ *words, uint8_t types,
-                                        const tcall_num_ *number,
-                                        tcall_units_ *units)
+static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
+                                 const tcall_num_ *number, tcall_units_ *units)
 {
+    const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
     if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
         return TCALL_MISFIT_TYPE;
@@ -518,11 +479,140 @@ TCALL_SHARED_ uint8_t tcall_place_ends_(const tcall_place_ *place,
         (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
         return tcall_place_text_end_(place, fit);
     if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
-        return tcall_place_choice_(place, words);
+        return tcall_place_choice_(place, fit->words);
     if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
         types & TCALL_SHAPE_NUMBER)
         return tcall_place_number_(place, number, units);
     return TCALL_FITS;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                                   const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                            uint8_t code, uint8_t levels)
+{
+    if (code)
+        fit->note(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   const char *name, size_t len, bool last)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    if (!fit->named) {
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &object->names),
+                           TCALL_FETCH_8_(&object->count));
+        if (fit->next && fit->after < fit->words->count) {
+            fit->words->word = fit->next;
+            fit->words->index = fit->after;
+        }
+    }
+    fit->named = !last;
+    tcall_words_take_(fit->words, name, len);
+    if (!last)
+        return false;
+    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. */
+TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    if (fit->levels && !s->object)
+        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+                        (uint8_t)(fit->levels - 1));
+}
+
+/* An object or list with a shape opens, and what is in it comes next. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->levels++;
+    fit->place++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. */
+TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                          char first, uint8_t most)
+{
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
+    uint8_t types = tcall_types_from_(first), kind;
+    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
+    fit->types = types;
+    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
+    if (wrong &&
+        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
+        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open && fit->levels == most) {
+        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open)
+        tcall_fit_opens_(fit);
+    else
+        tcall_place_begin_(fit, s->object, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+/* The innermost object or list is complete. */
+TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                     bool object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* A scalar is complete. Returns what is wrong with it, which is noted. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                                      uint8_t types, const tcall_num_ *number,
+                                      tcall_units_ *units)
+{
+    uint8_t code = tcall_place_ends_(fit, types, number, units);
+    tcall_fit_note_(s, fit, code, fit->levels);
+    return code;
 }
 
 /* ---- the decoder ---- */
@@ -535,159 +625,113 @@ tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
     return &tcall_root_;
 }
 
-/* Notes what is wrong with the value that the first levels lead to, if
- * anything is. Returns the misfit, or NULL where there is no room for it. */
-static tcall_misfit *tcall_decoder_note_(tcall_decoder *decoder, uint8_t code,
-                                         uint8_t levels)
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
-    tcall_misfit *misfit = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
     uint8_t i;
-    if (!code)
-        return NULL;
     decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->places[i].index;
-#if TOOLCALL_MISFIT_TEXT
-        if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-            misfit->text_len = decoder->now.words.kept;
-            memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-        }
-#endif
-    }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
-    return misfit;
-}
-
-/* Returns whether a value's shape has a place for it. */
-static bool tcall_decoder_name_(tcall_syntax_ *syntax, const char *name,
-                                size_t len, bool last)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    tcall_place_ *place = decoder->place;
-    if (!decoder->named)
-        tcall_place_name_(place - 1, &decoder->fit, &decoder->now.words);
-    decoder->named = !last;
-    tcall_words_take_(&decoder->now.words, name, len);
-    if (last)
-        tcall_decoder_note_(decoder,
-                            tcall_place_member_(place - 1, &decoder->fit,
-                                                &decoder->now.words, place),
-                            decoder->levels);
-    return last && place->what;
-}
-
-/* An object or list with a shape opens, which is a level of its own. */
-static tcall_ask_ tcall_decoder_opens_(tcall_decoder *decoder)
-{
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_decoder_note_(decoder, TCALL_MISFIT_LEVELS, decoder->levels);
-        return TCALL_SKIP_;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
+#if TOOLCALL_MISFIT_TEXT
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+        misfit->text_len = decoder->now.name.kept;
+        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
     }
-    tcall_place_opens_(decoder->place, &decoder->fit);
-    decoder->levels++;
-    decoder->place++;
-    return TCALL_HEAR_;
+#endif
 }
 
-/* The innermost object or list is complete. */
-static void tcall_decoder_closes_(tcall_decoder *decoder, bool object)
+/* Keeps the beginning of a name or word for a misfit. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
+                                const char *bytes, size_t len)
 {
-    tcall_place_ *place = decoder->place - 1;
-    uint8_t above = (uint8_t)(decoder->levels - 1);
-    if (object) {
-        place->index = TCALL_NO_MEMBER_;
-        while (tcall_place_lacks_(place))
-            tcall_decoder_note_(decoder, TCALL_MISFIT_REQUIRED,
-                                decoder->levels);
-    } else {
-        tcall_decoder_note_(decoder, tcall_place_list_(place), above);
-    }
-    decoder->fit.next = NULL;
-    decoder->levels = above;
-    decoder->place = place;
+#if TOOLCALL_MISFIT_TEXT
+    if (first)
+        decoder->now.name.kept = 0;
+    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
+#else
+    (void)decoder;
+    (void)first;
+    (void)bytes;
+    (void)len;
+#endif
 }
 
-static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *syntax, char first)
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    tcall_place_ *place = decoder->place, *around = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
     const tcall_shape *shape;
-    uint8_t kind;
-    if (decoder->levels)
-        around = place - 1;
-    if (around && !syntax->object)
-        tcall_decoder_note_(decoder, tcall_place_item_(around, place),
-                            (uint8_t)(decoder->levels - 1));
-    if (!place->what)
-        return TCALL_SKIP_;
-    shape = (const tcall_shape *)place->what;
-    if (TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_HOLE && decoder->hole) {
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        shape = (const tcall_shape *)place->what;
         decoder->hole(decoder, &shape, &place->base);
         tcall_place_set_(place, shape, place->base);
     }
-    kind = TCALL_FETCH_8_(&shape->kind);
-    decoder->types = tcall_types_from_(first);
-    if (!(TCALL_FETCH_8_(&shape->types) & decoder->types)) {
-        tcall_decoder_note_(decoder, TCALL_MISFIT_TYPE, decoder->levels);
-        return TCALL_SKIP_;
-    }
-    if (decoder->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
-        (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST))
-        return tcall_decoder_opens_(decoder);
-    tcall_place_begin_(place, around, syntax->object, &decoder->fit,
-                       &decoder->now.words, first);
-    if (kind == TCALL_KIND_JSON)
-        return TCALL_RAW_;
-    return decoder->types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
-               ? TCALL_HEAR_
-               : TCALL_SKIP_;
+    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
 }
 
-static void tcall_decoder_data_(tcall_syntax_ *syntax, const char *bytes,
-                                size_t len)
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
+    tcall_decoder *decoder = (tcall_decoder *)s;
     size_t at = decoder->fit.length;
-    if (decoder->types & TCALL_SHAPE_NUMBER && at < TOOLCALL_NUMBER_BYTES &&
-        len <= TOOLCALL_NUMBER_BYTES - at)
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, !at, bytes, len);
+    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
         memcpy(decoder->now.number + at, bytes, len);
-    if (tcall_place_kind_(decoder->place) == TCALL_KIND_CHOICE)
-        tcall_words_take_(&decoder->now.words, bytes, len);
-    else
-        tcall_place_text_(decoder->place, &decoder->fit, bytes, len);
+    tcall_fit_data_(&decoder->fit, bytes, len);
+}
+
+/* Whether a number came that is too long, and not merely kept as its text. */
+static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
+{
+    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
+           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
+            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
 /* A scalar is complete, or a value that is kept as its text. */
-static void tcall_decoder_scalar_(tcall_decoder *decoder)
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    const tcall_shape *shape = (const tcall_shape *)decoder->place->what;
-    uint8_t types = decoder->types, code;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    bool room = decoder->fit.length <= TOOLCALL_NUMBER_BYTES;
+    uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_num_ number;
-    number.sign = 0;
-    if (types & TCALL_SHAPE_NUMBER) {
+    tcall_num_ number = {0};
+    if (tcall_decoder_too_long_(decoder)) {
+        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
+        return;
+    }
+    if (types & TCALL_SHAPE_NUMBER &&
+        decoder->fit.length <= TOOLCALL_NUMBER_BYTES) {
         number = tcall_num_read_(
-            tcall_slice_(decoder->now.number, room ? decoder->fit.length : 0));
+            tcall_slice_(decoder->now.number, decoder->fit.length));
         if (!tcall_num_integral_(&number))
             types = TCALL_SHAPE_NUMBER;
     }
-    code = tcall_place_ends_(decoder->place, &decoder->fit, &decoder->now.words,
-                             types, &number, &units);
-    if (types & TCALL_SHAPE_NUMBER && !room &&
-        ((kind && kind < TCALL_KIND_TEXT) ||
-         !(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER)))
-        code = TCALL_MISFIT_ROOM;
-    misfit = tcall_decoder_note_(decoder, code, decoder->levels);
-    if (misfit &&
-        (code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM)) {
+    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
+    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
+        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count - 1];
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
@@ -695,14 +739,14 @@ static void tcall_decoder_scalar_(tcall_decoder *decoder)
     }
 }
 
-static void tcall_decoder_ends_(tcall_syntax_ *syntax)
+static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels)
-        tcall_decoder_closes_(decoder,
-                              TCALL_BIT_OF_(syntax->open, syntax->depth) != 0);
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
     else
-        tcall_decoder_scalar_(decoder);
+        tcall_decoder_scalar_(s, decoder);
 }
 
 static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
@@ -726,21 +770,15 @@ static int tcall_decoder_error_(int error)
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    tcall_syntax_ *syntax = &decoder->syntax;
+    tcall_syntax_ *s = &decoder->syntax;
     size_t at = 0;
-    int error;
-    if (syntax->error)
+    if (s->error)
         return decoder->error;
-    while (at < len && !syntax->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error)
-        decoder->error = tcall_decoder_error_(syntax->error);
-    if (decoder->sink && at) {
-        error = decoder->sink(decoder->user, bytes, at);
-        if (error < 0)
-            tcall_decoder_stop_(decoder, error);
-    }
+    if (s->error)
+        decoder->error = tcall_decoder_error_(s->error);
     return decoder->error;
 }
 
@@ -761,7 +799,8 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
 {
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
-    decoder->place = decoder->places;
+    decoder->fit.note = tcall_decoder_note_;
+    decoder->fit.words = &decoder->now.name.words;
     decoder->fit.object = shape;
-    tcall_place_set_(decoder->place, &tcall_root_, (char *)out);
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }

@@ -116,20 +116,25 @@ typedef struct tcall_words_ {
     const char *word;           /* that one, or NULL: none agrees */
     size_t len;                 /* bytes that came */
     uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
 } tcall_words_;
 
-/* The text at hand. */
+/* Values on their way into a struct, whoever reads them. */
 typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
     const tcall_object *object; /* of the root, and of a hole */
     const char *next; /* the name that most likely comes next, or NULL */
     uint8_t after;    /* its index */
-    bool nul;         /* the string has U+0000 */
-    size_t length;    /* bytes of the string or number */
-    size_t followed;  /* those that are not the first of a character */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
 } tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
@@ -143,20 +148,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels, types; /* types of the value, by its first character */
-    bool named;            /* a name is read */
-    tcall_place_ *place;   /* of the value that comes next or is read */
     tcall_fit_ fit;
     union {
-        tcall_words_ words;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
         char number[TOOLCALL_NUMBER_BYTES];
     } now;
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -173,7 +178,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
