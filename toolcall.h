@@ -57,7 +57,6 @@
  *     NO_SENTENCES   the sentences of errors; their codes stay
  *     NO_EVENTS      telling listeners what happens
  *     NO_REPAIR      the one try to repair arguments that were refused
- *     NO_RETRY       trying a failed request again
  *     NO_AGENT       the loop
  *
  * A compiler ignores a misspelt switch in silence, so let the build look:
@@ -3866,13 +3865,29 @@ TCALL_RESPONSES_SERVERS(TCALL_X_)
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
- * >>transport: the one door to the network
+ * >>agent: say, run, plan, over a transport
+ *
+ * A request is written twice by the same function, once to count its bytes and
+ * once to send them. Planning and acting are apart: tcall_agent_plan returns
+ * checked calls, tcall_agent_step and tcall_agent_run also run them.
+ *
+ * A turn is from what a person says to the answer, or to the error that ends
+ * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
+ * used of the limits of desc, is agent->turn; each call points to it.
+ *
+ * What a step calls (tools, hooks, listeners, approve, the transport) may look
+ * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
+ * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
+ * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+/* -- The one door to the network --
  *
  * The library never opens a socket: an agent is given a transport, and port/
  * has one that fits. What follows is for authors of others.
  */
-
-#ifndef TOOLCALL_NO_AGENT
 
 /* One header line. The value is sent as value followed by secret; the secret
  * must never reach a log, an error or an event. Both may be NULL. */
@@ -3928,13 +3943,7 @@ typedef struct tcall_transport {
     void *user;
 } tcall_transport;
 
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent_desc: what an agent is made of
- */
-
-#ifndef TOOLCALL_NO_AGENT
+/* -- What an agent is made of -- */
 
 /* What an agent is made of. tc, provider, model and the transport's open,
  * write, read and close are required; zero is the default of all the rest. */
@@ -3965,8 +3974,8 @@ typedef struct tcall_agent_desc {
      * them: once there are so many no call runs and no request is made. An
      * answer that ends the turn may pass it. Default: no limit. */
     uint32_t max_turn_tokens;
-    /* How often one request is sent; default 3, 1: never again, which is the
-     * default with TOOLCALL_NO_RETRY. It is sent again where that may help:
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help:
      * nothing of an answer came because the connection failed, or the HTTP
      * status is 408, 409, 429 or 500 to 599, or as the header x-should-retry
      * says. The wait before is the server's (Retry-After), else 0.5 s, 1 s,
@@ -4006,26 +4015,7 @@ enum {
     TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
 };
 
-#endif /* TOOLCALL_NO_AGENT */
-
-/* ==========================================================================
- * >>agent: say, run, plan, over a transport
- *
- * A request is written twice by the same function, once to count its bytes and
- * once to send them. Planning and acting are apart: tcall_agent_plan returns
- * checked calls, tcall_agent_step and tcall_agent_run also run them.
- *
- * A turn is from what a person says to the answer, or to the error that ends
- * it: TCALL_EVENT_TURN and TCALL_EVENT_TURN_END. Its number, and what it has
- * used of the limits of desc, is agent->turn; each call points to it.
- *
- * What a step calls (tools, hooks, listeners, approve, the transport) may look
- * at the conversation, save it and cancel the turn: tcall_agent_text, _save,
- * _cancel and _need, tcall_chat_next. All else here answers TCALL_E_USAGE
- * until the step is over; for who hears of TCALL_EVENT_TURN_END it is.
- */
-
-#ifndef TOOLCALL_NO_AGENT
+/* -- The agent -- */
 
 typedef struct tcall_agent tcall_agent;
 
@@ -4123,35 +4113,33 @@ struct tcall_agent {
     const tcall_agent *self; /* where tcall_agent_init has succeeded */
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;       /* the transport has to be closed */
-    bool reconnected;  /* a dead connection was replaced */
-    bool unanswered;   /* the last question was taken back */
-    bool last_round;   /* calls of this answer do not run: it asked for words */
-    bool picked;       /* the offer is only made smaller from now on */
-    size_t offer_size; /* bytes of tc->offer */
-    uint16_t tries;    /* of this request */
+    bool reconnected; /* a dead connection was replaced */
+    bool unanswered;  /* the last question was taken back */
+    bool last_round;  /* calls of this answer do not run: it asked for words */
+    bool picked;      /* the offer is only made smaller from now on */
+    uint16_t tries;   /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    size_t path_mark; /* of the block, before a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
-    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
-    size_t call_at;        /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way: call, or in the block */
+    int call_at;           /* calls of it that have a result */
+    tcall_call *call;      /* one, in the block */
+    tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that goes on next */
+    int current;       /* the call of the batch that was the last to go on */
     int waiting;       /* calls in a row that wait */
     tcall_loops loops; /* calls of this turn */
     tcall_writer out;  /* counts a request; of the call whose turn it is */
-    tcall_call call;
 };
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -14846,6 +14834,19 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
     return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
+}
+
+/* Returns an item of these. */
+TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
+                                        tcall_str name, tcall_str text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = id;
+    item.name = name;
+    item.text = text;
+    return item;
 }
 
 /* Parts by number, for loops over them. */
@@ -26918,21 +26919,28 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
 }
 
 /* ==========================================================================
- * >>agent_desc: is a desc complete, and is what it adds to requests allowed
+ * >>agent
+ *
+ * First what an agent is made of: is its desc complete, is there memory for
+ * it. Then the calls of an answer: they are run in batches, or, in a plan,
+ * answered by whoever made it. Each call gets one result, whatever becomes of
+ * the turn.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* What desc asks for and this program was built without, as a sentence. */
-static const char *tcall_agent_left_out_(const tcall_agent_desc *desc)
-{
-    (void)desc;
-#ifdef TOOLCALL_NO_RETRY
-    if (desc->max_tries > 1)
-        return "max_tries above 1 needs what TOOLCALL_NO_RETRY leaves out";
-#endif
-    return NULL;
-}
+enum {
+    TCALL_AGENT_UNSET_,   /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,    /* no turn */
+    TCALL_AGENT_OPEN_,    /* wait where a try failed, count the request */
+    TCALL_AGENT_CONNECT_, /* open the transport */
+    TCALL_AGENT_SEND_,    /* write the request */
+    TCALL_AGENT_READ_,    /* read the answer */
+    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+};
+
+/* ---- is a desc complete, and is what it adds to requests allowed ---- */
 
 /* Members of the body that the library writes: it has no second ones. */
 static const char *const tcall_agent_own_members_[] = {
@@ -26976,15 +26984,15 @@ static bool tcall_agent_is_value_(const char *text)
     return true;
 }
 
-/* A header of the user by this name, or NULL. */
-TCALL_SHARED_ const tcall_header *
-tcall_agent_header_named_(const tcall_agent_desc *desc, const char *name)
+/* Does the user add a header of this name? */
+static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
+                                     const char *name)
 {
     size_t i;
     for (i = 0; name && i < desc->header_count; i++)
         if (tcall_agent_same_name_(desc->headers[i].name, name))
-            return &desc->headers[i];
-    return NULL;
+            return true;
+    return false;
 }
 
 static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
@@ -27000,29 +27008,27 @@ static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
             !tcall_agent_is_value_(header->secret))
             return "a header's value must not hold control characters";
     }
-    if (tcall_agent_header_named_(desc, "Content-Type") ||
-        tcall_agent_header_named_(desc, "Content-Length") ||
-        tcall_agent_header_named_(desc, "Transfer-Encoding") ||
-        tcall_agent_header_named_(desc, "Host"))
+    if (tcall_agent_adds_header_(desc, "Content-Type") ||
+        tcall_agent_adds_header_(desc, "Content-Length") ||
+        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+        tcall_agent_adds_header_(desc, "Host"))
         return "headers hold one that each request has already";
-    if (desc->key &&
-        tcall_agent_header_named_(desc, desc->provider->key_header))
+    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
         return "headers hold the one that carries the key: leave one out";
     return NULL;
 }
 
-/* What is wrong with what the user adds to requests, or NULL. */
+/* Returns what is wrong with what the user adds to requests, or NULL. */
 TCALL_SHARED_ const char *
 tcall_agent_added_problem_(const tcall_agent_desc *desc)
 {
-    const char *problem = tcall_agent_left_out_(desc);
-    if (!problem)
-        problem = tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    const char *problem =
+        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
     return problem ? problem : tcall_agent_headers_problem_(desc);
 }
 
-/* What desc lacks, as a sentence, or NULL. */
-TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+/* Returns what desc lacks, as a sentence, or NULL. */
+static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
 {
     const tcall_transport *transport = &desc->transport;
     if (!desc->tc)
@@ -27050,14 +27056,8 @@ TCALL_SHARED_ const char *tcall_agent_problem_(const tcall_agent_desc *desc)
     return tcall_agent_added_problem_(desc);
 }
 
-#ifdef TOOLCALL_NO_RETRY
-enum { TCALL_AGENT_TRIES_ = 1 };
-#else
-enum { TCALL_AGENT_TRIES_ = 3 };
-#endif
-
 /* A number below zero is no limit anybody meant: it counts as zero does. */
-TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
+static void tcall_agent_defaults_(tcall_agent_desc *desc)
 {
     const tcall_provider *provider = desc->provider;
     if (!desc->io_size)
@@ -27067,7 +27067,7 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
     if (desc->max_calls <= 0)
         desc->max_calls = 32;
     if (desc->max_tries <= 0)
-        desc->max_tries = TCALL_AGENT_TRIES_;
+        desc->max_tries = 3;
     if (!desc->max_wait_ms)
         desc->max_wait_ms = 60000;
     if (!desc->path)
@@ -27076,27 +27076,122 @@ TCALL_SHARED_ void tcall_agent_defaults_(tcall_agent_desc *desc)
                          : provider->path;
 }
 
-#endif /* TOOLCALL_NO_AGENT */
+/* ---- set up ---- */
 
-/* ==========================================================================
- * >>agent_calls: the calls of an answer get their results
- *
- * They are run in batches, or, in a plan, answered by whoever made it. Each
- * call gets one result, whatever becomes of the turn.
- */
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+}
 
-#ifndef TOOLCALL_NO_AGENT
+/* Returns the bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
+{
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    return tcall_round_up_(rows / 8 + 1);
+}
 
-enum {
-    TCALL_AGENT_UNSET_,  /* tcall_agent_init was not called, or refused */
-    TCALL_AGENT_IDLE_,   /* no turn */
-    TCALL_AGENT_PAUSE_,  /* before the request is sent again */
-    TCALL_AGENT_OPEN_,   /* count the request's bytes, connect */
-    TCALL_AGENT_SEND_,   /* write the request */
-    TCALL_AGENT_READ_,   /* read the answer */
-    TCALL_AGENT_CALLS_,  /* run what it asks for, one call each step */
-    TCALL_AGENT_PLANNED_ /* calls wait for tcall_agent_result */
-};
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
+                      strlen(rest)
+                : 0;
+}
+
+/* Returns the bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+}
+
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* calls hold what they need at the same time */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, made.io_size) +
+           tcall_round_up_(tcall_agent_path_size_(&made));
+}
+
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_problem_(desc);
+    tcall *tc = desc->tc;
+    size_t size;
+    if (!problem && tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
+    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return TCALL_E_MEMORY;
+    }
+    tc->offer =
+        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
+    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
+    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    tc->key = desc->key;
+    tc->agent = agent->self = agent;
+    agent->state = TCALL_AGENT_IDLE_;
+    return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const tcall_agent_desc before = agent->desc;
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    if (!tcall_block_room_(&desc->tc->block,
+                           tcall_agent_path_size_(&agent->desc))) {
+        agent->desc = before;
+        return TCALL_E_MEMORY;
+    }
+    agent->chat.counted.at = 0; /* its instructions come before */
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+        agent->picked = false;
+    return TCALL_OK;
+}
+
+/* ---- limits and events ---- */
 
 /* Without a clock no time ever passes: limits were refused at the start, and
  * nothing is sent again. */
@@ -27106,27 +27201,19 @@ TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
     return transport->now_ms ? transport->now_ms(transport->user) : 0;
 }
 
-/* Is the agent at work, or its registry? Who is called then only looks. */
-TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
-{
-    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
-}
-
 /* Returns why no further round may begin, or TCALL_OK. */
 TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
 {
-    uint32_t limit = agent->desc.max_ms;
+    const tcall_agent_desc *desc = &agent->desc;
     if (agent->cancelled)
         return TCALL_E_CANCELLED;
-    if (limit && tcall_agent_now_(agent) - agent->turn.started >= limit)
+    if (desc->max_ms &&
+        tcall_agent_now_(agent) - agent->turn.started >= desc->max_ms)
         return TCALL_E_TIMEOUT;
-    if (agent->desc.max_turn_tokens &&
-        agent->turn.tokens >= agent->desc.max_turn_tokens)
+    if (desc->max_turn_tokens && agent->turn.tokens >= desc->max_turn_tokens)
         return TCALL_E_LIMIT;
     return TCALL_OK;
 }
-
-/* ---- room for the turn ---- */
 
 /* After a lack of memory: says how large the block has to be for what comes
  * next, too: a quarter of it free, and room for calls as for what was said and
@@ -27140,26 +27227,37 @@ TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
                       start + tcall_call_room_(&agent->desc.tc->desc, said));
 }
 
-/* ---- the calls of the answer ---- */
+/* ---- the calls of the last answer ---- */
 
-/* Finds the index-th call of the last answer. */
-static bool tcall_agent_find_call_(const tcall_agent *agent, int index,
-                                   tcall_item *item)
+/* Finds a call by its number or, where that is < 0, by its id. Returns its
+ * number, or -1 if there is none. */
+static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
+                             tcall_item *item)
 {
     size_t at = agent->answer_at;
-    while (tcall_chat_next(&agent->chat, &at, item))
-        if (item->kind == TCALL_ITEM_CALL && index-- == 0)
-            return true;
-    return false;
+    int i = 0;
+    for (; tcall_chat_next(&agent->chat, &at, item);
+         i += item->kind == TCALL_ITEM_CALL)
+        if (item->kind == TCALL_ITEM_CALL &&
+            (number < 0 ? tcall_str_eq(item->id, id) : i == number))
+            return i;
+    return -1;
 }
 
-/* The call as it came, not hydrated yet. */
+/* Has the call a result? */
+TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
+{
+    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
+}
+
+/* Makes of the item what tcall_hydrate is given. Returns false if there is no
+ * such call. */
 TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
-                                               int index, tcall_call *call)
+                                               int number, tcall_call *call)
 {
     tcall_item item;
     memset(call, 0, sizeof *call);
-    if (!tcall_agent_find_call_(agent, index, &item))
+    if (tcall_agent_find_(agent, number, call->id, &item) < 0)
         return false;
     call->id = item.id;
     call->name = item.name;
@@ -27170,18 +27268,16 @@ TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
     call->turn = &agent->turn;
     call->turn_id = agent->turn.id;
     call->round = agent->turn.rounds;
-    call->position = (uint16_t)(index + 1);
+    call->position = (uint16_t)(number + 1);
     return true;
 }
 
 /* Calls of an answer are in the conversation only until the next one begins. */
 int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
 {
-    bool answered = agent->state == TCALL_AGENT_CALLS_ ||
-                    agent->state == TCALL_AGENT_PLANNED_;
     int result;
-    if (!answered || tcall_agent_busy_(agent) || index < 0 ||
-        !tcall_agent_asked_(agent, index, call))
+    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+        index < 0 || !tcall_agent_asked_(agent, index, call))
         return TCALL_E_USAGE;
     result = tcall_hydrate(agent->desc.tc, call);
     if (result == TCALL_E_MEMORY && agent->turn.plan)
@@ -27189,149 +27285,17 @@ int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
     return result;
 }
 
-/* A result belongs to its call by the id; the name is for providers that want
- * it once more. */
-static int tcall_agent_add_result_(tcall_agent *agent, const tcall_call *call,
-                                   tcall_str text, int error)
-{
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_RESULT;
-    item.id = call->id;
-    item.name = call->name;
-    item.text = text;
-    item.error = error;
-    return tcall_chat_add(&agent->chat, &item);
-}
-
-/* All calls have their results, so that nothing refers to them any more. */
-static void tcall_agent_mend_(tcall_agent *agent)
-{
-    tcall_chat_mend_(&agent->chat, agent->answer_at,
-                     agent->desc.tc->desc.lenient);
-}
-
-/* Which call of the last answer has this id. */
-static int tcall_agent_position_(const tcall_agent *agent, tcall_str id)
-{
-    size_t at = agent->answer_at;
-    int position = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item) &&
-           !tcall_str_eq(item.id, id))
-        position += item.kind == TCALL_ITEM_CALL;
-    return position;
-}
-
-/* Results stand in the order of their calls, whichever of these ended first:
- * moves what was added last, from this place on, before those of later calls.
- */
-static void tcall_agent_place_(tcall_agent *agent, tcall_str id, size_t from)
-{
-    char *first = agent->chat.block->base + agent->chat.start;
-    int position = tcall_agent_position_(agent, id);
-    size_t at = agent->answer_at, next = at;
-    tcall_item item;
-    for (; at < from; at = next) {
-        tcall_chat_next(&agent->chat, &next, &item);
-        if (item.kind == TCALL_ITEM_RESULT &&
-            tcall_agent_position_(agent, item.id) > position)
-            break;
-    }
-    if (at < from)
-        tcall_rotate_(first + at, first + from,
-                      tcall_block_gap_(agent->chat.block));
-    agent->call_at++;
-}
-
-int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
-                       tcall_str text, bool error)
-{
-    tcall_item asked;
-    size_t from;
-    int result;
-    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
-        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
-        !tcall_agent_find_call_(agent, call->position - 1, &asked) ||
-        !tcall_str_eq(asked.id, call->id) ||
-        tcall_chat_answers_(&agent->chat, agent->answer_at, asked.id))
-        return TCALL_E_USAGE;
-    from = agent->chat.block->low - agent->chat.start;
-    result = tcall_agent_add_result_(agent, call, text,
-                                     error ? TCALL_E_FAILED : TCALL_OK);
-    if (result < 0) {
-        tcall_agent_spare_(agent, 0);
-        return result;
-    }
-    tcall_agent_place_(agent, asked.id, from);
-    if (agent->call_at == (size_t)agent->answer.calls) {
-        tcall_agent_mend_(agent);
-        agent->state = TCALL_AGENT_OPEN_;
-    }
-    return TCALL_OK;
-}
-
-/* Room for so many calls at a time: in the block, or for one in the agent. */
-static int tcall_agent_batch_room_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int left = agent->answer.calls - (int)agent->call_at;
-    int count = agent->desc.parallel < left ? agent->desc.parallel : left;
-    agent->batch_mark = tcall_block_mark_(block);
-    agent->batch = NULL;
-    if (count > 1 && agent->batch_mark)
-        agent->batch = (tcall_call *)tcall_block_take_(
-            block, (size_t)count * sizeof *agent->batch);
-    if (!agent->batch) {
-        agent->batch = &agent->call;
-        count = 1;
-    }
-    return count;
-}
-
-/* Takes up the calls that come next, as many as may be under way. */
-TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    size_t need = block->need;
-    int room = tcall_agent_batch_room_(agent), count = 0, index, error;
-    for (index = 0; count < room; index++) {
-        tcall_call *call = &agent->batch[count];
-        if (!tcall_agent_asked_(agent, index, call))
-            break;
-        if (tcall_chat_answers_(&agent->chat, agent->answer_at, call->id))
-            continue;
-        agent->desc.tc->breaker = tcall_breaker_;
-        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
-        error = tcall_hydrate(agent->desc.tc, call);
-        /* One that has no memory beside others waits until those before it are
-         * done. */
-        if (error == TCALL_E_MEMORY && count > 0) {
-            tcall_let_go_(agent->desc.tc, call);
-            block->need = need;
-            break;
-        }
-        /* It still gets a result, which says that the limit is reached. */
-        if ((int)++agent->turn.calls > agent->desc.max_calls ||
-            agent->last_round || (agent->desc.no_parallel && index > 0))
-            tcall_cancel(call, TCALL_E_LIMIT);
-        call->is_agents = true;
-        count++;
-    }
-    agent->batch_count = count;
-    agent->current = agent->waiting = 0;
-}
+/* ---- their results ---- */
 
 /* Is it the MIME type of an image? */
 TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 {
-    size_t i;
+    const char *at = type;
     if (!type || strncmp(type, "image/", 6) != 0)
         return false;
-    for (i = 6; type[i] > ' ' && type[i] < 0x7F && !strchr("\"\\<>;,", type[i]);
-         i++)
+    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
         ;
-    return i > 6 && !type[i];
+    return at > type + 6 && !*at;
 }
 
 /* Adds an image to the conversation: of the result with this id, or of the
@@ -27339,12 +27303,8 @@ TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
 TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
                                          const char *type, tcall_str bytes)
 {
-    tcall_item item;
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_IMAGE;
-    item.id = id;
-    item.name = tcall_str_of(type);
-    item.text = bytes;
+    const tcall_item item =
+        tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
     return tcall_chat_add(&agent->chat, &item);
 }
 
@@ -27365,26 +27325,142 @@ static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
     return error;
 }
 
-/* Adds what came of a call to the conversation. */
-static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
-                                tcall_str text)
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, int number, size_t from)
 {
-    size_t from = agent->chat.block->low - agent->chat.start;
-    int error = tcall_agent_add_result_(agent, call, text, call->error);
-    if (error == TCALL_OK)
-        error = tcall_agent_add_attached_(agent, call);
-    if (error == TCALL_OK)
-        tcall_agent_place_(agent, call->id, from);
-    return error;
+    char *first = agent->chat.block->base + agent->chat.start;
+    size_t at = agent->answer_at, next = at;
+    tcall_item item, call;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_find_(agent, -1, item.id, &call) > number)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
 }
 
-/* Returns how many calls of the batch have not ended. */
-static int tcall_agent_open_calls_(const tcall_agent *agent)
+/* Adds what came of a call to the conversation. A result belongs to its call by
+ * the id; the name is for providers that want it once more. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text, int failed)
 {
-    int open = 0, i;
-    for (i = 0; i < agent->batch_count; i++)
-        open += agent->batch[i].cx.state != TCALL_DONE_;
-    return open;
+    tcall_item item =
+        tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name, text);
+    const size_t from = agent->chat.block->low - agent->chat.start;
+    int error;
+    item.error = failed;
+    error = tcall_chat_add(&agent->chat, &item);
+    if (error == TCALL_OK && call->is_agents)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error < 0)
+        return error;
+    tcall_agent_place_(agent, call->position - 1, from);
+    agent->call_at++;
+    return TCALL_OK;
+}
+
+/* All calls have their results, so that nothing refers to them any more: the
+ * next round may begin. */
+static void tcall_agent_complete_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.lenient);
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    tcall_item asked;
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_answered_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_deliver_(agent, call, text,
+                                  error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        tcall_agent_spare_(agent, 0);
+    else if (agent->call_at == agent->answer.calls)
+        tcall_agent_complete_(agent);
+    return result;
+}
+
+/* ---- running them ---- */
+
+/* Takes room for calls that may be under way at the same time: in the block, or
+ * for one that of the agent. Returns how many. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int count = agent->answer.calls - agent->call_at;
+    if (agent->desc.parallel < count)
+        count = agent->desc.parallel;
+    agent->batch_mark = tcall_block_mark_(block);
+    agent->batch = NULL;
+    if (count > 1 && agent->batch_mark)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t need = tc->block.need;
+    int room = tcall_agent_batch_room_(agent), number, error;
+    agent->current = -1;
+    agent->waiting = 0;
+    for (number = 0; agent->batch_count < room; number++) {
+        tcall_call *call = &agent->batch[agent->batch_count];
+        if (!tcall_agent_asked_(agent, number, call))
+            break;
+        if (tcall_agent_answered_(agent, call->id))
+            continue;
+        tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        error = tcall_hydrate(tc, call);
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && agent->batch_count > 0) {
+            tcall_let_go_(tc, call);
+            tc->block.need = need;
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
+            (agent->desc.no_parallel && number > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
+        agent->batch_count++;
+    }
+}
+
+/* Ends the batch, whatever becomes of the turn: calls that are under way come
+ * to their end, and what they hold is released. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (call->cx.end)
+            call->cx.end(call);
+        tcall_block_release_(block, call->mark);
+    }
+    tcall_block_release_(block, agent->batch_mark);
+    agent->batch_mark = 0;
+    agent->batch_count = 0;
 }
 
 /* Returns TCALL_E_MEMORY where the call failed because the block is too small,
@@ -27393,166 +27469,136 @@ static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
                               size_t head)
 {
     tcall_block *block = &agent->desc.tc->block;
+    const bool noticed = call->error >= 0 && agent->out.fill;
     size_t wanted = call->cx.wanted;
-    size_t left = (size_t)tcall_agent_open_calls_(agent) + 1;
-    bool noticed = call->error >= 0 && agent->out.fill;
-    if (wanted && !noticed) { /* a quarter of the room is for the call */
-        size_t size = head + wanted + wanted / 3 + 8;
-        tcall_block_note_(block, block->low + block->high + size);
-    } else if (call->error != TCALL_E_MEMORY || block->need <= block->size) {
+    if (wanted && !noticed) /* a quarter of the room is for the call */
+        tcall_block_note_(block, block->low + block->high + head + wanted +
+                                     wanted / 3 + 8);
+    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
         return TCALL_OK;
-    }
     if (wanted < agent->out.len)
         wanted = agent->out.len;
-    tcall_agent_spare_(agent, left * (head + wanted));
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
     return TCALL_E_MEMORY;
 }
 
-/* Lets a call go on, while nobody else may take the room where it writes. Where
- * it lacks more, need is so large that a quarter of that is free. */
-static int tcall_agent_invoke_(tcall_agent *agent, tcall_call *call,
-                               size_t taken)
+/* Lets a call go on. Its result is written where the item will lie, in three
+ * quarters of the room that is free: the rest is for the call itself. Nobody
+ * else may take that until the call has ended, or waits. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
+                                             tcall_call *call)
 {
     tcall_block *block = &agent->desc.tc->block;
-    size_t before = block->need;
-    int result;
-    block->need = 0;
-    tcall_block_lend_(block, taken);
-    result = tcall_invoke(agent->desc.tc, call, &agent->out);
-    tcall_block_unlend_(block, block->lent - taken);
-    if (block->need)
-        block->need += 3 * (block->need - block->size);
-    tcall_block_note_(block, before);
-    return result;
-}
-
-/* Gives one call of the batch its turn. The result is written where its item
- * will lie. */
-TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent, int over)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    tcall_call *call = &agent->batch[agent->current];
-    size_t head = TCALL_HEAD_ + call->id.len + call->name.len, room;
+    const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
+    const size_t need = block->need, lent = block->lent;
     tcall_writer *out = &agent->out;
-    int result, lack;
-    if (over < 0)
-        tcall_cancel(call, over);
+    size_t room;
+    int result;
     if (!tcall_block_room_(block, head))
         return TCALL_E_MEMORY;
-    /* A quarter of what is free is for the call itself. */
     room = tcall_block_free_(block) - head;
     room -= room / 4;
     tcall_writer_init(out, tcall_block_gap_(block) + head, room);
-    result = tcall_agent_invoke_(agent, call, head + room);
+    block->need = 0;
+    tcall_block_lend_(block, head + room);
+    result = tcall_invoke(agent->desc.tc, call, out);
+    tcall_block_unlend_(block, lent);
+    call->cx.wait_began = tcall_agent_now_(agent);
+    if (block->need) /* so large that a quarter of it is what the call lacks */
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, need);
     if (tcall_waits_(result))
         return result;
-    lack = tcall_agent_lacks_(agent, call, head);
-    if (lack < 0)
-        return lack;
-    return tcall_agent_deliver_(agent, call, tcall_slice_(out->buf, out->fill));
+    result = tcall_agent_lacks_(agent, call, head);
+    return result < 0 ? result
+                      : tcall_agent_deliver_(agent, call,
+                                             tcall_slice_(out->buf, out->fill),
+                                             call->error);
 }
 
-/* Adds what a call waits for, counted from now. */
-static void tcall_agent_await_(tcall_agent *agent, const tcall_call *call)
+/* Returns the milliseconds until a call wants to go on. */
+static uint32_t tcall_agent_left_(const tcall_agent *agent,
+                                  const tcall_call *call)
 {
     uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
-    tcall_wait wait = call->cx.wait;
-    if (wait.ms != TCALL_WAIT_NEVER)
-        wait.ms = wait.ms > spent ? wait.ms - spent : 0;
-    tcall_wait_merge(&agent->wait, &wait);
+    uint32_t ms = call->cx.wait.ms;
+    if (ms == TCALL_WAIT_NEVER)
+        return ms;
+    return ms > spent ? ms - spent : 0;
 }
 
-/* A call that only waits for a time is left alone until then: the agent may be
- * called more often than it has to. Nobody knows when a verdict is there. */
+/* Does the call go on now? One that only waits for a time is left alone until
+ * then: the agent may be called more often than it has to. Nobody knows when a
+ * verdict is there. */
 static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
 {
     const tcall_ctx *cx = &call->cx;
-    if (!cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
-        !agent->desc.transport.now_ms)
-        return true;
-    return tcall_agent_now_(agent) - cx->wait_began >= cx->wait.ms;
+    return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
+           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
 }
 
-/* Turns to the next call of the batch that is not done. Only where all of them
- * wait, so does the turn: for approval where all of them do that. */
-static int tcall_agent_rotate_(tcall_agent *agent, int result)
+/* Lets the next call of the batch go on, if it is due. Where the turn is over
+ * it is told so, and still gets its result: each call must have one. */
+static int tcall_agent_next_(tcall_agent *agent, int over)
 {
-    int open = tcall_agent_open_calls_(agent), asking = 0, i;
-    do
+    tcall_call *call;
+    do {
         agent->current = (agent->current + 1) % agent->batch_count;
-    while (agent->batch[agent->current].cx.state == TCALL_DONE_);
-    agent->waiting = tcall_waits_(result) ? agent->waiting + 1 : 0;
+        call = &agent->batch[agent->current];
+    } while (call->cx.state == TCALL_DONE_);
+    if (over < 0)
+        tcall_cancel(call, over);
+    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
+                                         : TCALL_E_AGAIN;
+}
+
+/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
+ * have not wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_await_(tcall_agent *agent)
+{
+    tcall_wait all = agent->wait;
+    int open = 0, asking = 0, i;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_wait wait = call->cx.wait;
+        if (call->cx.state == TCALL_DONE_)
+            continue;
+        open++;
+        asking += call->cx.asks;
+        wait.ms = tcall_agent_left_(agent, call);
+        tcall_wait_merge(&all, &wait);
+    }
     if (agent->waiting < open)
         return TCALL_E_AGAIN;
-    for (i = 0; i < agent->batch_count; i++)
-        if (agent->batch[i].cx.state != TCALL_DONE_) {
-            tcall_agent_await_(agent, &agent->batch[i]);
-            asking += agent->batch[i].cx.asks;
-        }
     agent->waiting = 0;
+    agent->wait = all;
+    if (open == 0)
+        return TCALL_OK;
     return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
 }
 
-/* Gives back what the batch took. */
-static void tcall_agent_batch_end_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    int i;
-    for (i = 0; i < agent->batch_count; i++)
-        tcall_block_release_(block, agent->batch[i].mark);
-    tcall_block_release_(block, agent->batch_mark);
-    agent->batch_mark = 0;
-    agent->batch_count = 0;
-}
-
-/* All of the batch have their results: takes up the next calls, or begins the
- * next round. */
-static int tcall_agent_batch_done_(tcall_agent *agent, int over)
-{
-    tcall_agent_batch_end_(agent);
-    if (agent->call_at < (size_t)agent->answer.calls)
-        return TCALL_E_AGAIN;
-    tcall_agent_mend_(agent);
-    if (over < 0 || agent->last_round)
-        return over < 0 ? over : TCALL_E_LIMIT;
-    agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_E_AGAIN;
-}
-
-/* Runs one call for a while. Where the turn is over, calls that are under way
- * are told so and still get their results: each call must have one. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_agent_run_call_(tcall_agent *agent)
+/* Runs one call for a while; after the last one the next round begins. */
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
 {
     int over = tcall_agent_over_(agent), result;
-    tcall_call *call;
     if (!agent->batch_count)
         tcall_agent_batch_(agent);
-    if (!agent->batch_count)
-        return tcall_agent_batch_done_(agent, over);
-    call = &agent->batch[agent->current];
-    result = TCALL_E_AGAIN;
-    if (over < 0 || tcall_agent_due_(agent, call)) {
-        result = tcall_agent_turn_(agent, over);
-        call->cx.wait_began = tcall_agent_now_(agent);
-    }
-    if (result < 0 && !tcall_waits_(result))
-        return result;
-    return tcall_agent_open_calls_(agent)
-               ? tcall_agent_rotate_(agent, result)
-               : tcall_agent_batch_done_(agent, over);
-}
-
-/* Calls that are under way come to their end, whatever becomes of the turn:
- * what they hold is released. Nobody reads their results. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
-{
-    int i;
-    for (i = 0; i < agent->batch_count; i++) {
-        tcall_call *call = &agent->batch[i];
-        if (call->cx.end)
-            call->cx.end(call);
+    if (agent->batch_count) {
+        result = tcall_agent_next_(agent, over);
+        if (result < 0 && !tcall_waits_(result))
+            return result;
+        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
+        result = tcall_agent_await_(agent);
+        if (result < 0)
+            return result;
     }
     tcall_agent_batch_end_(agent);
+    if (agent->call_at < agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_complete_(agent);
+    if (over == TCALL_OK)
+        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
+    return over;
 }
 
 #endif /* TOOLCALL_NO_AGENT */
@@ -27560,278 +27606,189 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_drop_calls_(tcall_agent *agent)
 /* ==========================================================================
  * >>agent_loop: a turn, step by step
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
-                                  strlen(desc->model))
-                : 0;
-}
+/* ---- room for the turn ---- */
 
-/* Where the path has to name the model, it is put together in the block, right
- * before the conversation, which moves. */
-static int tcall_agent_set_path_(tcall_agent *agent)
+/* Drops the oldest turn; the last one only where all of them are old. Returns
+ * false if there is none to drop. Images that the user has shown, but said
+ * nothing to yet, are of the turn to come. */
+static bool tcall_chat_drop_(tcall_chat *chat, bool old)
 {
-    tcall_block *block = &agent->desc.tc->block;
-    tcall_chat *chat = &agent->chat;
-    const char *path = agent->desc.path, *hole = strchr(path, '{');
-    size_t size = tcall_agent_path_size_(&agent->desc);
-    size_t start = chat->start - agent->path_size;
-    tcall_writer writer;
-    if (size > agent->path_size &&
-        !tcall_block_room_(block, size - agent->path_size))
-        return TCALL_E_MEMORY;
-    tcall_chat_shift_(chat, chat->start, start + size);
-    chat->start = start + size;
-    agent->path_size = size;
-    if (!size)
-        return TCALL_OK;
-    tcall_writer_init(&writer, block->base + start, size);
-    tcall_write_bytes(&writer, path, (size_t)(hole - path));
-    tcall_write_text(&writer, agent->desc.model);
-    tcall_write_text(&writer, strchr(hole, '}') + 1);
-    tcall_write_bytes(&writer, "", 1); /* with its NUL */
-    agent->desc.path = writer.buf;
-    return TCALL_OK;
-}
-
-/* Bytes of the offer of a turn: a bit for each row. */
-static size_t tcall_agent_offer_size_(const tcall_desc *desc)
-{
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    return tcall_round_up_(rows / 8 + 1);
-}
-
-/* Bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc,
-                                const tcall_agent_desc *agent)
-{
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
-}
-
-size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
-                        size_t bytes)
-{
-    size_t need = tcall_need(desc, bytes);
-    tcall_agent_desc made = *agent;
-    if (!need || !agent->provider || !agent->model)
-        return 0;
-    tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* calls hold what they need at the same time */
-        need += 2 * bytes;
-    return need + tcall_agent_size_(desc, &made);
-}
-
-/* Was it set up, in a registry that was not set up anew? Memory that was not
- * set up yet does not point to itself. */
-TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
-{
-    return agent->self == agent && agent->desc.tc->agent == agent;
-}
-
-int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    const char *problem = tcall_agent_problem_(desc);
-    tcall_block *block;
-    size_t size;
-    if (!problem && desc->tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(desc->tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
-        memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
-    agent->random = desc->seed;
-    block = &desc->tc->block;
-    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
-    if (size < agent->desc.io_size || !tcall_block_room_(block, size)) {
-        tcall_block_note_(block, block->low + size +
-                                     tcall_call_room_(&desc->tc->desc, 0));
-        return TCALL_E_MEMORY;
-    }
-    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
-    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
-    agent->reader =
-        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
-    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, block);
-    desc->tc->key = desc->key;
-    desc->tc->agent = agent->self = agent;
-    agent->state = TCALL_AGENT_IDLE_;
-    return tcall_agent_set_path_(agent);
-}
-
-int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    tcall_agent_desc before = agent->desc;
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->chat.counted.at = 0; /* its instructions come before */
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    error = tcall_agent_set_path_(agent);
-    if (error < 0) {
-        agent->desc = before;
-        return error;
-    }
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
-        agent->picked = false;
-    return TCALL_OK;
-}
-
-/* Drops the oldest turn. Returns false if there is only one. */
-static bool tcall_chat_drop_(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    const size_t len = chat->block->low - chat->start;
+    size_t at = 0, next = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            chat->counted.at = 0;
-            return true;
-        }
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks)
+            break;
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
     }
-    return false;
-}
-
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop_(chat))
-            return false;
+    if (chat->block->lent || (at == len && (speaks || !old)))
+        return false;
+    tcall_chat_shift_(chat, chat->start + at, chat->start);
+    chat->counted.at = 0;
     return true;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
-static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room_(&agent->chat, all / 3 + more);
+        while (tcall_block_free_(block) < all / 3 + more &&
+               tcall_chat_drop_(&agent->chat, old))
+            continue;
     return block->low != before;
 }
 
-/* Returns how many bytes of the conversation the last turn takes. */
-static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+/* Returns where in the conversation the user spoke last. */
+static size_t tcall_agent_question_(const tcall_agent *agent)
 {
-    const tcall_chat *chat = &agent->chat;
-    size_t at = 0, next = 0, begin = 0;
+    size_t at = 0, next = 0, question = 0;
     tcall_item item;
-    for (; tcall_chat_next(chat, &next, &item); at = next)
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
         if (item.kind == TCALL_ITEM_USER)
-            begin = at;
-    return at - begin;
+            question = at;
+    return question;
+}
+
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
+TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+{
+    const tcall_str none = {NULL, 0};
+    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
+    if (size > tcall_block_free_(block) + said) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    if (tcall_agent_make_room_(
+            agent, size + said - tcall_agent_question_(agent), true))
+        tcall_chat_forget_(chat);
+    return tcall_chat_add(chat, &item);
 }
 
 /* ---- the offer ---- */
 
-/* Offers what the registry and pick_opts permit; of a conversation that has
- * its picks, no more than there was. */
-static void tcall_agent_permit_(tcall_agent *agent)
+/* Offers of these tools, or of all, what the registry and pick_opts permit; of
+ * a conversation that has its picks, no more than there was. */
+static void tcall_agent_offer_these_(tcall_agent *agent,
+                                     const tcall_picked *tools, int count)
 {
-    const tcall *tc = agent->desc.tc;
     const tcall_agent_desc *desc = &agent->desc;
+    const tcall *tc = desc->tc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = desc->pick
-                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
-                        : !tcall_withheld_(tc, tool);
-        if (agent->picked)
-            open = open && tcall_offers_(tc->offer, i);
-        tcall_set_offer_(tc->offer, i, open);
-    }
-}
-
-/* Takes all but these tools out of the offer. */
-static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
-                                int count)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *excluded =
+            desc->pick ? tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                       : tcall_withheld_(tc, tool);
         int at = 0;
-        while (at < count && tools[at].index != i)
+        while (tools && at < count && tools[at].index != i)
             at++;
-        if (at == count)
-            tcall_set_offer_(tc->offer, i, false);
+        tcall_set_offer_(tc->offer, i,
+                         !excluded && (!tools || at < count) &&
+                             (!agent->picked || tcall_offers_(tc->offer, i)));
     }
 }
 
-/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
- * TCALL_OK or an error. */
-TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or, of many, those that fit the
+ * text, and the pinned ones. Returns TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_offer_(tcall_agent *agent,
+                                              tcall_str text,
+                                              const tcall_picked *tools,
+                                              int count)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, i;
-    if (!desc->pick || agent->picked ||
+    int i;
+    if (tools)
+        agent->picked = false;
+    tcall_agent_offer_these_(agent, tools, count);
+    if (tools || !desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
         desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
-    tcall_agent_narrow_(agent, picks, count);
+    tcall_agent_offer_these_(agent, picks, count);
     /* For "hello" nothing fits: then the next turn picks. */
     for (i = 0; i < count; i++)
         agent->picked = agent->picked || !picks[i].pinned;
     return TCALL_OK;
 }
 
-/* Decides which tools the turn offers: these, or without them what it picks. */
-static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
-                              const tcall_picked *tools, int count)
+/* Returns how many tools the model gets to see. */
+TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    if (tools)
-        agent->picked = false;
-    tcall_agent_permit_(agent);
-    if (tools)
-        tcall_agent_narrow_(agent, tools, count);
-    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
+    const tcall *tc = agent->desc.tc;
+    size_t count = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
+    return count;
 }
 
-/* ---- what stands around the conversation ---- */
+/* ---- events ---- */
 
-/* What a request says before the model answers: the setting and what was said.
- */
-static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
-                                               const tcall_chat *chat)
+/* Tells listeners of the registry what the agent does. It has a frame of its
+ * own, which would lie on the stack while a tool runs. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
+                                                     tcall_event_kind kind,
+                                                     size_t bytes,
+                                                     tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
+        event.turn = &agent->turn;
+    if (kind == TCALL_EVENT_REQUEST)
+        event.tools = tcall_agent_tools_(agent);
+    event.text = text;
+    event.error = error;
+    event.status = agent->response.status;
+    event.bytes = bytes;
+    event.ms = agent->pause;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
+/* The reader tells of text and of calls as they come. */
+static void tcall_agent_text_piece_(void *user, tcall_str piece)
+{
+    tcall_agent_tell_((const tcall_agent *)user, TCALL_EVENT_TEXT, 0, piece,
+                      TCALL_OK);
+}
+
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(((const tcall_agent *)user)->desc.tc, &event,
+                TCALL_EVENT_PIECE);
+}
+
+/* ---- the request ---- */
+
+/* Writes the request with this conversation, to count its bytes or to send
+ * them. Both must come to the same: nothing that it reads may change before the
+ * answer is there. */
+static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
+                              tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request;
@@ -27843,7 +27800,19 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     request.tool_count = desc->tc->desc.tool_count;
     request.offer = desc->tc->offer;
     request.variables = desc->variables;
-    return request;
+    if (chat == &agent->chat) {
+        request.counted = &agent->chat.counted;
+        request.max_tokens = desc->max_tokens;
+        request.context = agent->context;
+        request.cache_prompt = desc->cache_prompt;
+        request.extra = desc->extra;
+        request.stream = desc->stream;
+        request.no_parallel = desc->no_parallel;
+        request.choice =
+            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
+    }
+    desc->provider->write(desc->provider, writer, &request);
+    return tcall_writer_flush(writer);
 }
 
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
@@ -27854,66 +27823,111 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 }
 
 /* Has the setting changed since the last turn: model, instructions, tools or
- * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks; who comes back from there to one that checks
- * has changed the setting. */
+ * their descriptions? It is all that a request says before anything was said.
+ * Reasoning that was made in another one is refused. A provider that takes it
+ * nevertheless has no setting, so that whoever comes back from there to one
+ * that does not has changed it. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum =
-        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
-    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum = tcall_hash_more_(
-        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
+    agent->setting = tcall_hash_more_(
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
+        tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
     tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
-    provider->write(provider, &writer, &request);
-    tcall_writer_flush(&writer);
-    agent->setting = sum;
-    return sum != before;
+    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &writer);
+    return agent->setting != before;
 }
 
-/* Adds what the user said to the conversation, and makes room for another turn
- * like the last. Where it does not fit even after all turns were dropped,
- * nothing has changed. */
-TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+/* Returns the path of the request. One that has to name the model is put
+ * together in the block, until the exchange is over; NULL: there is no room. */
+static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    tcall_chat *chat = &agent->chat;
-    tcall_block *block = chat->block;
-    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
-    size_t before = block->low;
-    bool dropped;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const char *path = agent->desc.path;
+    const char *rest = strchr(path + strcspn(path, "{"), '}');
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_writer writer;
+    if (!size)
+        return path;
+    agent->path_mark = tcall_block_mark_(block);
+    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
+    if (!agent->path_mark || !writer.buf)
+        return NULL;
+    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_write_text(&writer, agent->desc.model);
+    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    return writer.buf;
+}
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+static int tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    tcall_request *request = &agent->request;
+    size_t i;
+    request->method = "POST";
+    request->path = tcall_agent_path_(agent);
+    request->headers = agent->headers;
+    request->header_count = 0;
+    request->body_len = agent->out.len;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[request->header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes, and an
+ * image few tokens. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    long text = (long)agent->out.len, need, context = agent->context;
+    size_t at = 0;
     tcall_item item;
-    if (size > tcall_block_free_(block) + block->low - chat->start) {
-        tcall_block_note_(block, chat->start + block->high + size);
-        return TCALL_E_MEMORY;
-    }
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_USER;
-    item.text = text;
-    if (!tcall_chat_make_room_(chat, size)) {
-        block->low = chat->start; /* the last turn has to go, too */
-        chat->counted.at = 0;
-    }
-    dropped = block->low != before;
-    tcall_chat_add(chat, &item);
-    if (tcall_agent_make_room_(agent, last) || dropped)
-        tcall_chat_forget_(chat);
-    return TCALL_OK;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
+        return false;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            text -= (long)((item.text.len + 2) / 3 * 4);
+    need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
+    if (need <= context)
+        return false;
+    need = context ? need : 2 * need;
+    for (context = context ? context : 4096; context < need;)
+        context *= 2;
+    agent->context = context;
+    return true;
 }
 
-void tcall_agent_cancel(tcall_agent *agent)
-{
-    agent->cancelled = 1;
-}
+/* ---- the exchange ---- */
 
 /* Returns what the transport answered; notes what it waits for. */
 static int tcall_agent_heard_(tcall_agent *agent, int result)
@@ -27928,141 +27942,37 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
     return result;
 }
 
-/* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_is_last_round_(const tcall_agent *agent)
-{
-    return !agent->turn.plan &&
-           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            (int)agent->turn.calls >= agent->desc.max_calls);
-}
-
-/* Writes the request, to count its bytes or to send them. Both must come to
- * the same: nothing that it reads may change before the answer is there. */
-static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
-    request.counted = &agent->chat.counted;
-    request.max_tokens = desc->max_tokens;
-    request.context = agent->context;
-    request.cache_prompt = desc->cache_prompt;
-    request.extra = desc->extra;
-    request.stream = desc->stream;
-    request.no_parallel = desc->no_parallel;
-    if (agent->last_round)
-        request.choice = TCALL_CHOICE_NONE;
-    desc->provider->write(desc->provider, writer, &request);
-    return tcall_writer_flush(writer);
-}
-
-/* Returns how many tools the model gets to see. */
-static size_t tcall_agent_tools_(const tcall_agent *agent)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t count = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
-    return count;
-}
-
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    tcall_header *header = &agent->headers[agent->request.header_count];
-    if (!name)
-        return;
-    header->name = name;
-    header->value = value;
-    header->secret = secret;
-    agent->request.header_count++;
-}
-
-/* The key is kept apart from the value that goes before it, so that a trace
- * can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
-    size_t i;
-    memset(request, 0, sizeof *request);
-    request->method = "POST";
-    request->path = agent->desc.path;
-    request->headers = agent->headers;
-    request->body_len = body_len;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_header_named_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        tcall_agent_add_header_(agent, desc->headers[i].name,
-                                desc->headers[i].value,
-                                desc->headers[i].secret);
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, agent->desc.key);
-}
-
-/* The functions below whose frame is large are never inlined: their frames
- * would lie on the stack while a tool runs. */
-
-/* Tells of a request that begins. */
-TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.bytes = agent->request.body_len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-}
-
-/* Bytes of the request that are images: of those a model makes few tokens. */
-static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
-{
-    size_t at = 0, sum = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_IMAGE)
-            sum += (item.text.len + 2) / 3 * 4;
-    return sum;
-}
-
-/* A server that cuts what it was not told to hold is told once, with room for
- * what follows: another number would make it load the model anew. Returns
- * whether the request has changed. A token is taken to have 3 bytes. */
-static bool tcall_agent_widen_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
-    const long need = (long)(text / 3) + answer;
-    const long room = agent->context ? need : 2 * need;
-    long context = agent->context ? agent->context : 4096;
-    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
-        need <= agent->context)
-        return false;
-    while (context < room)
-        context *= 2;
-    agent->context = context;
-    return true;
-}
-
-static int tcall_agent_count_(tcall_agent *agent)
-{
-    tcall_writer_init(&agent->out, NULL, 0);
-    return tcall_agent_write_(agent, &agent->out);
-}
-
-/* Counts the request and connects. Oldest turns are dropped here and nowhere
- * else, because from now on the request has to stay as it is. */
-TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+/* Connects. */
+static int tcall_agent_connect_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
+    int result =
+        transport->open(transport->user, &agent->request, &agent->response);
+    if (result < 0)
+        return tcall_agent_heard_(agent, result);
+    tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
+                      tcall_slice_(NULL, 0), TCALL_OK);
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
+    agent->state = TCALL_AGENT_SEND_;
+    return TCALL_E_AGAIN;
+}
+
+/* Counts the request, once the pause before it is over, and connects. Oldest
+ * turns are dropped here, and otherwise only before the turn begins, because
+ * from now on the request has to stay as it is. In the last round that is left
+ * the model has to answer in words. */
+TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+{
+    const uint32_t spent = tcall_agent_now_(agent) - agent->pause_began;
+    const tcall_turn *turn = &agent->turn;
     int result;
-    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->pause = 0;
+    if (turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+    if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
@@ -28070,25 +27980,21 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
-    agent->last_round = tcall_agent_is_last_round_(agent);
-    result = tcall_agent_count_(agent);
-    if (result == TCALL_OK && tcall_agent_widen_(agent))
-        result = tcall_agent_count_(agent);
+    agent->last_round =
+        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
+                        turn->calls >= agent->desc.max_calls);
+    do {
+        tcall_writer_init(&agent->out, NULL, 0);
+        result = tcall_agent_write_(agent, &agent->chat, &agent->out);
+    } while (result == TCALL_OK && tcall_agent_widen_(agent));
+    if (result == TCALL_OK)
+        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
-    agent->opened = true;
-    result =
-        transport->open(transport->user, &agent->request, &agent->response);
-    if (result < 0)
-        return tcall_agent_heard_(agent, result);
-    tcall_agent_tell_request_(agent);
-    agent->sent = agent->received = agent->unsent = 0;
-    memset(&agent->resume, 0, sizeof agent->resume);
-    agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    agent->state = TCALL_AGENT_CONNECT_;
+    return tcall_agent_connect_(agent);
 }
 
 /* What the writer of the request writes to. */
@@ -28100,24 +28006,6 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     if (accepted > 0)
         agent->sent += (size_t)accepted;
     return tcall_agent_heard_(agent, accepted);
-}
-
-/* The reader tells of text and of calls as they come; listeners of the
- * registry get them as events. */
-static void tcall_agent_text_piece_(void *user, tcall_str piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.text = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_TEXT);
-}
-
-static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.item = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -28133,7 +28021,7 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     writer.resume = &agent->resume;
     result = tcall_writer_flush(&writer);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &writer);
+        result = tcall_agent_write_(agent, &agent->chat, &writer);
     agent->unsent = writer.fill;
     agent->resume.stored = agent->sent + writer.fill;
     return result;
@@ -28141,29 +28029,31 @@ static int tcall_agent_send_more_(tcall_agent *agent)
 
 static bool tcall_agent_knows_(void *user, tcall_str name)
 {
-    return tcall_find((const tcall *)user, name) != NULL;
+    return tcall_find(((const tcall_agent *)user)->desc.tc, name) != NULL;
 }
 
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
+    tcall_reader *reader = agent->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     /* A tool table or a variable was changed while the request was written. */
     if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
-    agent->answer_at = tc->block.low - agent->chat.start;
-    tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
-                      tcall_agent_text_piece_, tc);
-    agent->reader->call = tcall_agent_call_piece_;
-    agent->reader->text_calls = agent->desc.text_calls;
-    agent->reader->knows = tcall_agent_knows_;
+    agent->answer_at = agent->chat.block->low - agent->chat.start;
+    tcall_reader_init(reader, agent->desc.provider, &agent->chat,
+                      tcall_agent_text_piece_, agent);
+    reader->call = tcall_agent_call_piece_;
+    reader->text_calls = agent->desc.text_calls;
+    reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
+
+/* ---- the answer ---- */
 
 /* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
@@ -28196,33 +28086,32 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
-static int tcall_agent_judge_(tcall_agent *agent)
+ * TCALL_OK. *keeps: it stays in the conversation, as one does that did not end
+ * by itself, for its words. */
+static int tcall_agent_judge_(tcall_agent *agent, bool *keeps)
 {
-    int result = tcall_reader_end(agent->reader), status;
-    agent->answer = agent->reader->answer;
-    tcall_agent_mask_(agent, agent->answer.message);
-    tcall_agent_mask_(agent, agent->answer.stop_text);
-    if (agent->response.retry_after_ms < 0)
-        agent->response.retry_after_ms = agent->answer.wait_ms;
+    tcall_answer *answer = &agent->answer;
+    tcall_response *response = &agent->response;
+    int broken = tcall_reader_end(agent->reader), error;
+    *answer = agent->reader->answer;
+    tcall_agent_mask_(agent, answer->message);
+    tcall_agent_mask_(agent, answer->stop_text);
+    if (response->retry_after_ms < 0)
+        response->retry_after_ms = answer->wait_ms;
+    *keeps = false;
     /* With an error status no body is an answer, whatever it looks like. */
-    status = tcall_answer_error(&agent->answer, agent->response.status);
-    if (status < 0)
-        return status;
+    error = tcall_answer_error(answer, response->status);
+    if (error == TCALL_OK)
+        error = broken;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (!agent->turn.plan && agent->answer.calls &&
-        agent->answer.reasoning_dropped)
-        return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
-}
-
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
-{
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
+    if (error == TCALL_OK && !agent->turn.plan && answer->calls &&
+        answer->reasoning_dropped)
+        error = TCALL_E_MEMORY;
+    if (error < 0)
+        return error;
+    error = tcall_answer_ending_(answer);
+    *keeps = error == TCALL_OK || answer->has_text;
+    return error;
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
@@ -28237,22 +28126,45 @@ static void tcall_agent_count_tokens_(tcall_agent *agent)
     agent->turn.tokens += more < room ? more : room;
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
-TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
+/* Is a request under way? */
+static bool tcall_agent_talks_(const tcall_agent *agent)
+{
+    return agent->state >= TCALL_AGENT_CONNECT_ &&
+           agent->state <= TCALL_AGENT_READ_;
+}
+
+/* Ends the exchange, if there is one. */
+static void tcall_agent_close_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_event event;
-    int error = tcall_agent_judge_(agent);
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = agent->received;
-    event.text = tcall_str_of(agent->answer.message);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (!tcall_agent_keeps_(agent, error))
+    if (tcall_agent_talks_(agent))
+        transport->close(transport->user);
+    tcall_block_release_(agent->chat.block, agent->path_mark);
+    agent->path_mark = 0;
+}
+
+/* The same after an error. An answer that is not whole must not stay in the
+ * conversation, nor one whose calls have no results. */
+static void tcall_agent_leave_(tcall_agent *agent)
+{
+    tcall_agent_close_(agent);
+    if (agent->state == TCALL_AGENT_READ_ ||
+        (agent->state > TCALL_AGENT_READ_ &&
+         agent->call_at < agent->answer.calls))
+        agent->chat.block->low = agent->chat.start + agent->answer_at;
+}
+
+/* The answer is complete: goes on with its calls, or ends the turn. */
+TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
+{
+    bool keeps;
+    int error = tcall_agent_judge_(agent, &keeps);
+    tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
+                      tcall_str_of(agent->answer.message), error);
+    if (!keeps)
         return error;
-    transport->close(transport->user);
-    agent->opened = agent->reconnected = false;
+    tcall_agent_close_(agent);
+    agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
@@ -28271,30 +28183,18 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
         transport->read(transport->user, agent->io, agent->desc.io_size);
     int error;
     if (count == 0)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     return TCALL_E_AGAIN;
 }
 
-/* Ends the exchange, and forgets what came of an answer. */
-static void tcall_agent_leave_(tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (agent->opened)
-        transport->close(transport->user);
-    agent->opened = false;
-    /* Half an answer must not stay in the conversation. */
-    if (agent->state == TCALL_AGENT_READ_)
-        agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
-}
-
-#ifndef TOOLCALL_NO_RETRY
+/* ---- another try ---- */
 
 /* The wait doubles from the first to the last. */
 enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
@@ -28308,7 +28208,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
     if (!status)
         return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
                error == TCALL_E_RESOLVE ||
-               (error == TCALL_E_TIMEOUT && agent->state == TCALL_AGENT_OPEN_);
+               (error == TCALL_E_TIMEOUT &&
+                agent->state == TCALL_AGENT_CONNECT_);
     if (status < 400)
         return false;
     if (response->should_retry)
@@ -28330,7 +28231,8 @@ static uint32_t tcall_agent_chance_(tcall_agent *agent)
     return bits >> 16;
 }
 
-/* Half of the wait is fixed, up to another half is chance. */
+/* Returns the wait before the next try: half of it is fixed, up to another half
+ * is chance. */
 static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
     int doublings = agent->tries - 1;
@@ -28342,100 +28244,48 @@ static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 }
 
 /* Returns the milliseconds to wait before the request is sent again, or the
- * error where it is not. */
+ * error where it is not. A connection that was dead when it was reused is
+ * replaced at once, which does not count as a try. */
 static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long told = agent->response.retry_after_ms;
-    uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const tcall_response *response = &agent->response;
+    const long told = response->retry_after_ms;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms;
+    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
+        !agent->reconnected) {
+        agent->reconnected = true;
+        return 0;
+    }
+    agent->tries++;
+    ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        (int)agent->tries >= desc->max_tries ||
+        agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;
 }
 
-#else
-
-static long tcall_agent_retry_wait_(const tcall_agent *agent, int error)
-{
-    (void)agent;
-    return error;
-}
-
-#endif /* TOOLCALL_NO_RETRY */
-
-/* Tells of the next try and begins the wait before it. */
-static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.ms = agent->pause = ms;
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
-    agent->pause_began = tcall_agent_now_(agent);
-    tcall_wait_ms(&agent->wait, ms);
-    agent->state = TCALL_AGENT_PAUSE_;
-}
-
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused is replaced at once,
- * which does not count as a try. */
+ * error. Without a request that is under way there is nothing to send again. */
 TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
-    const tcall_response *response = &agent->response;
-    bool dead = error == TCALL_E_CLOSED && !response->status &&
-                response->retry_after_ms == 0 && !agent->reconnected;
-    long ms = 0;
-    /* Without a request that is under way there is nothing to send again. */
-    if (!agent->opened || tcall_agent_over_(agent) < 0)
-        return error;
-    if (dead) {
-        agent->reconnected = true;
-    } else {
-        agent->tries++;
+    long ms = error;
+    if (tcall_agent_talks_(agent) && tcall_agent_over_(agent) == TCALL_OK)
         ms = tcall_agent_retry_wait_(agent, error);
-    }
     if (ms < 0)
         return error;
     tcall_agent_leave_(agent);
-    tcall_agent_pause_(agent, error, (uint32_t)ms);
-    return TCALL_E_AGAIN;
-}
-
-/* Looks whether the pause before the next try is over. */
-static int tcall_agent_paused_(tcall_agent *agent)
-{
-    uint32_t spent =
-        agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    if (spent < agent->pause)
-        return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_E_AGAIN;
+    agent->pause = (uint32_t)ms;
+    tcall_agent_tell_(agent, TCALL_EVENT_RETRY, 0, tcall_slice_(NULL, 0),
+                      error);
+    agent->pause_began = tcall_agent_now_(agent);
+    return tcall_wait_ms(&agent->wait, agent->pause);
 }
 
-/* An error ends the turn. What it added to the conversation stays as far as it
- * is whole: calls without results are taken back, and so is a question that
- * nobody answered. */
-TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    size_t at = 0, next = 0, last = 0;
-    tcall_item item;
-    if ((agent->state == TCALL_AGENT_CALLS_ ||
-         agent->state == TCALL_AGENT_PLANNED_) &&
-        agent->call_at < (size_t)agent->answer.calls)
-        block->low = agent->chat.start + agent->answer_at;
-    item.kind = TCALL_ITEM_TEXT;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        last = at;
-    agent->unanswered = item.kind == TCALL_ITEM_USER;
-    if (agent->unanswered)
-        block->low = agent->chat.start + last;
-}
+/* ---- a turn begins and ends ---- */
 
 /* Adds a further text to one, in the free part of the block. Where that has no
  * room for both, or a call is at work there, the further one counts alone. */
@@ -28460,37 +28310,35 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
-    size_t at = 0;
+    size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
+    at = tcall_agent_question_(agent);
     while (tcall_chat_next(&agent->chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER)
-            text.len = 0;
-        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+        if (item.kind == TCALL_ITEM_CALL)
             best = 0;
         rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
         if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (rank > best)
-            text.len = 0;
+        text =
+            rank > best ? item.text : tcall_agent_join_(agent, text, item.text);
         best = rank;
-        text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
 }
 
-/* Tells that a turn begins or ends. */
-TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
-                                                   tcall_event_kind kind,
-                                                   tcall_str text, int error)
+/* A question that nobody answered is taken back. */
+TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.turn = &agent->turn;
-    event.text = text;
-    event.error = error;
-    tcall_tell_(agent->desc.tc, &event, kind);
+    const size_t question = tcall_agent_question_(agent);
+    const size_t said = agent->chat.block->low - agent->chat.start;
+    size_t end = question;
+    tcall_item item;
+    if (tcall_chat_next(&agent->chat, &end, &item))
+        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
+    if (agent->unanswered)
+        agent->chat.block->low = agent->chat.start + question;
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -28500,35 +28348,34 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall *tc = agent->desc.tc;
     tc->busy = tc;
     tcall_agent_leave_(agent);
-    tcall_agent_drop_calls_(agent);
+    tcall_agent_batch_end_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
     tc->busy = NULL; /* who hears of it may say what is next */
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
-                           error);
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN_END, 0, tcall_agent_text(agent),
+                      error);
     return error;
 }
 
-/* Begins the turn anew, with the number after that of the one before. */
-static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+/* Takes up a turn whose number and other fields are there, in this state. */
+TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
+                                      bool plan, tcall_str text)
 {
-    tcall_turn *turn = &agent->turn;
-    uint32_t id = turn->id + 1;
-    memset(turn, 0, sizeof *turn);
-    turn->id = id;
-    turn->started = tcall_agent_now_(agent);
-    turn->plan = plan;
-    turn->parent = agent->desc.parent;
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.plan = plan;
+    agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
+    agent->pause = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;
     agent->desc.tc->block.need = 0;
-    agent->state = TCALL_AGENT_OPEN_;
+    agent->state = state;
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
 }
 
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
@@ -28544,37 +28391,37 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
-                                  const tcall_picked *tools, int count)
-{
-    int error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    error = tcall_agent_offer_(agent, text, tools, count);
-    if (error < 0) {
-        tcall_agent_undo_(agent);
-        return error;
-    }
-    if (tcall_agent_changed_(agent))
-        tcall_chat_forget_(&agent->chat);
-    tcall_agent_begin_(agent, plan);
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
-    return TCALL_OK;
-}
-
-/* The same where one may begin; nobody who is called meanwhile does that. */
+/* Begins a turn with these tools, or without them with what it picks; nobody
+ * who is called meanwhile does that. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     tcall *tc = agent->desc.tc;
+    const uint32_t id = agent->turn.id + 1;
     int error = tcall_agent_ready_(agent);
     if (error < 0)
         return error;
     tc->busy = tc;
-    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    error = tcall_agent_hear_(agent, text);
+    if (error == TCALL_OK) {
+        error = tcall_agent_offer_(agent, text, tools, count);
+        if (error < 0)
+            tcall_agent_undo_(agent);
+    }
+    if (error == TCALL_OK) {
+        if (tcall_agent_changed_(agent))
+            tcall_chat_forget_(&agent->chat);
+        memset(&agent->turn, 0, sizeof agent->turn);
+        agent->turn.id = id;
+        tcall_agent_begin_(agent, TCALL_AGENT_OPEN_, plan, text);
+    }
     tc->busy = NULL;
     return error;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -28584,32 +28431,33 @@ int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
         error = TCALL_E_USAGE;
     if (error < 0)
         return error;
-    if (tcall_agent_make_room_(agent, 0))
+    if (tcall_agent_make_room_(agent, 0, false))
         tcall_chat_forget_(&agent->chat);
     return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
+void tcall_agent_cancel(tcall_agent *agent)
 {
-    return tcall_agent_start_(agent, text, false, NULL, 0);
+    agent->cancelled = 1;
 }
 
-/* Does the work of the state. Calls that are under way look at limits
+/* ---- steps ---- */
+
+/* What is done in each state. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
-    int over;
-    if (agent->state == TCALL_AGENT_CALLS_)
-        return tcall_agent_run_call_(agent);
-    over = tcall_agent_over_(agent);
-    if (over < 0)
+    static int (*const work[])(tcall_agent *) = {NULL,
+                                                 NULL,
+                                                 tcall_agent_open_,
+                                                 tcall_agent_connect_,
+                                                 tcall_agent_send_,
+                                                 tcall_agent_read_,
+                                                 tcall_agent_run_calls_};
+    int over = tcall_agent_over_(agent);
+    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
         return over;
-    switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
-    case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
-    case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
-    default: return tcall_agent_read_(agent);
-    }
+    return work[agent->state](agent);
 }
 
 /* Completes what the agent waits for: where nothing was said there is more work
@@ -28631,8 +28479,7 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
+    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
@@ -28644,9 +28491,8 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    result = tcall_agent_waits_(agent, result);
     agent->desc.tc->busy = NULL;
-    return result;
+    return tcall_agent_waits_(agent, result);
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -28673,27 +28519,19 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Are these tools of the registry? */
-static bool tcall_agent_can_offer_(const tcall_agent *agent,
-                                   const tcall_picked *tools, int count)
-{
-    int i;
-    for (i = 0; tools && i < count; i++)
-        if (tools[i].index >= agent->desc.tc->desc.tool_count)
-            return false;
-    return !tools || count >= 0;
-}
-
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
                      const tcall_picked *tools, int count)
 {
-    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
-    int error = TCALL_E_USAGE;
-    if (agent->state == TCALL_AGENT_UNSET_)
-        return error;
-    if (!text.len)
-        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_offer_(agent, tools, count))
+    const bool goes_on = !text.len;
+    int error = TCALL_OK, i;
+    if (agent->state == TCALL_AGENT_UNSET_ ||
+        (goes_on && !(agent->turn.plan && agent->state == TCALL_AGENT_OPEN_)) ||
+        (!goes_on && tools && count < 0))
+        return TCALL_E_USAGE;
+    for (i = 0; !goes_on && tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return TCALL_E_USAGE;
+    if (!goes_on)
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);
@@ -28823,7 +28661,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
+        if (!tcall_agent_answered_(agent, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
@@ -28908,7 +28746,7 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    memset(tc->offer, 0, agent->offer_size);
+    memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
         if (tool && !tcall_withheld_(tc, tool))
@@ -28985,7 +28823,7 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
     agent->answer.calls = 0;
     for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    agent->call_at = agent->answer.calls - (int)loaded.open;
     return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
                ? TCALL_OK
                : TCALL_E_PROTOCOL;
@@ -28997,23 +28835,18 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
     static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
                                      TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
                                      TCALL_AGENT_OPEN_};
-    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    const bool waits = agent->call_at < agent->answer.calls;
     const bool plans = saved == TCALL_SAVE_PLANNED_;
     if (saved >= sizeof states || (plans && !waits) ||
         (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    agent->turn.started = tcall_agent_now_(agent);
-    agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
-    agent->cancelled = false;
     agent->batch_count = 0;
-    agent->tries = 0;
     memset(&agent->loops, 0, sizeof agent->loops);
-    agent->state = states[saved];
     if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
-                           TCALL_OK);
+    tcall_agent_begin_(agent, states[saved],
+                       plans || saved == TCALL_SAVE_PLANS_,
+                       tcall_slice_(NULL, 0));
     return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 
