@@ -1262,10 +1262,10 @@ TCALL_API int tcall_decoder_end(tcall_decoder *decoder);
 TCALL_API void tcall_decoder_poison(tcall_decoder *decoder);
 
 /* ==========================================================================
- * >>json: values
+ * >>text: values
  *
- * A value is its text: strict JSON without white space, in which each getter
- * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * A value is its text: strict JSON, in which each getter looks for what it is
+ * asked for. It is passed by copy. Getters are total: what
  * is absent or of another type gives the fallback, so a chain of them needs one
  * check or none.
  */
@@ -1282,12 +1282,12 @@ typedef struct tcall_json {
  * with it. It takes any names and numbers. */
 TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
- * bytes and loses its white space; it must live as long as the value. Returns
- * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
- * offset in *at. Names that stand twice in an object, however they are escaped,
- * are refused, and numbers beyond the range of double. It takes no memory: what
- * it costs to find the former grows with the square of the names of one object
- * from some 50 on (10,000: 50 ms on a PC). */
+ * bytes and live as long as the value. Returns TCALL_OK, or what is wrong with
+ * the text and, where at is not NULL, the offset in *at. Names that stand twice
+ * in an object, however they are escaped, are refused, and numbers beyond the
+ * range of double. It takes no memory: what it costs to find the former grows
+ * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
 
@@ -6648,13 +6648,14 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
 }
 
 /* ==========================================================================
- * >>text: walking over JSON text
+ * >>text
  *
- * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text, which must be UTF-8, these find anything, but
- * read nothing after its NUL. A string may have been decoded where it lies:
- * then it begins with a byte that no such text has, its content is ended by
- * NUL, and what it got shorter by is white space. All of these read both forms.
+ * Values are walked over in their text: a schema, or what was checked. White
+ * space is stepped over. In other text, which must be UTF-8, these functions
+ * find anything, but read nothing after its NUL. A string may have been decoded
+ * where it lies: then it begins with a byte that no such text has, its content
+ * is ended by NUL, and what it got shorter by is white space. All of these read
+ * both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -6679,53 +6680,12 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
                                        : TCALL_BOOL;
 }
 
-/* ---- escapes ---- */
-
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
 }
 
 /* ---- from value to value ---- */
@@ -6811,51 +6771,77 @@ TCALL_SHARED_ const char *tcall_text_after_(const char *end)
     return *end == ',' ? tcall_text_space_(end + 1) : NULL;
 }
 
+static bool tcall_text_is_key_(const char *text)
+{
+    return *tcall_text_space_(tcall_text_skip_(text)) == ':';
+}
+
+/* Returns the key or element after this one, or NULL. */
+static const char *tcall_text_sibling_(const char *text)
+{
+    if (tcall_text_is_key_(text))
+        text = tcall_text_value_(text);
+    return tcall_text_after_(tcall_text_skip_(text));
+}
+
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
 {
     return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
+}
+
+/* ---- strings ---- */
+
 /* Returns the string at text without its quotes, its escapes, if it has not
  * been decoded, as they are. */
 TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
+    size_t marks = *text == TCALL_DECODED_NULS_ ? 3 : 2;
     size_t len = (size_t)(tcall_text_string_end_(text) - text);
-    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
+    return tcall_slice_(text + 1, len > marks ? len - marks : 0);
 }
 
-/* Decodes a string where it lies, unless it was, and returns it with a NUL
- * behind it. */
-TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+/* Reads up to four hex digits. */
+static uint32_t tcall_text_unit_(const char **at)
 {
-    tcall_str text = tcall_text_inner_(string);
-    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
-    bool nuls;
-    if (*string != '"')
-        return text;
-    text.len = tcall_decode_(to, to, end);
-    nuls = text.len && memchr(to, 0, text.len) != NULL;
-    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
-    to += text.len;
-    memset(to, ' ', (size_t)(end + 1 - to));
-    to[0] = 0;
-    if (nuls)
-        to[1] = TCALL_DECODED_NULS_;
-    return text;
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4 && tcall_hex_(**at) >= 0; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(*(*at)++);
+    return unit;
 }
 
-/* Decodes an escape or one byte of a JSON string at *at, and moves
- * *at past it. Returns the number of bytes. */
+/* Decodes an escape or one byte of a JSON string at *at, and moves *at past it.
+ * Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
-    const char *from = *at;
-    if (*from != '\\') {
-        out[0] = *from;
-        ++*at;
+    uint32_t code;
+    out[0] = *(*at)++;
+    if (out[0] != '\\' || !**at)
+        return 1;
+    if (*(*at)++ != 'u') {
+        out[0] = tcall_unescape_((*at)[-1]);
         return 1;
     }
-    *at += tcall_escape_len_(from);
-    return tcall_decode_(out, from, *at);
+    code = tcall_text_unit_(at);
+    if ((code & 0xFC00) == 0xD800 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+        *at += 2;
+        code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
+    }
+    return tcall_utf8_(out, code);
 }
 
 /* Decodes the next character of a JSON string, all of its bytes, and moves *at
@@ -6868,27 +6854,12 @@ TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
     return len;
 }
 
-/* Returns the length of the escape at text, where a surrogate pair is one, or 0
- * if the text ends inside it. */
-static size_t tcall_text_escape_len_(const char *text)
-{
-    size_t len = text[1] == 'u' ? 6 : 2, i;
-    for (i = 1; i < len; i++) {
-        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
-            return 0;
-        if (i == 5 && (text[2] | 0x20) == 'd' &&
-            (tcall_hex_(text[3]) & 12) == 8)
-            len = 12;
-    }
-    return len;
-}
-
-/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
- * up to an end. */
+/* The bytes of a text that are left; or those of a JSON string, which has
+ * escapes. */
 typedef struct tcall_text_bytes_ {
-    const char *at, *end; /* end NULL: at the quote */
+    const char *at, *end;
+    bool escapes;
     char decoded[4];
-    uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
@@ -6896,74 +6867,78 @@ TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
     tcall_text_bytes_ bytes;
     bytes.at = text.ptr;
     bytes.end = text.ptr + text.len;
-    bytes.next = bytes.count = 0;
+    bytes.escapes = false;
     return bytes;
 }
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
 {
-    tcall_text_bytes_ bytes;
-    if (*string != '"')
-        return tcall_text_bytes_in_(tcall_text_inner_(string));
-    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
-    bytes.end = NULL;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes.escapes = *string == '"';
     return bytes;
 }
 
-/* Returns the next byte, or -1 where the string or the text ends. */
-static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+/* Takes the next run of bytes: an escape, decoded, or all before the next one.
+ * Empty: none are left. */
+TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
 {
-    if (bytes->end)
-        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
-    if (bytes->next == bytes->count) {
-        const char *at = bytes->at;
-        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
-            return -1;
-        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
-        bytes->next = 0;
-    }
-    return (unsigned char)bytes->decoded[bytes->next++];
+    const char *from = bytes->at, *to = bytes->end;
+    if (from >= to)
+        return tcall_slice_(from, 0);
+    if (bytes->escapes && *from == '\\')
+        return tcall_slice_(bytes->decoded,
+                            tcall_text_char_(&bytes->at, bytes->decoded));
+    if (bytes->escapes)
+        to = (const char *)memchr(from, '\\', (size_t)(to - from));
+    bytes->at = to ? to : bytes->end;
+    return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal; a string that is broken is equal to none. */
+/* Returns whether both are equal. */
 TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 {
-    int byte;
-    /* most are plain, and have nothing to decode */
-    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
-           *a.at != '\\' && *a.at) {
-        a.at++;
-        b.at++;
-    }
-    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
-        *b.at != '\\')
-        return false;
-    do {
-        byte = tcall_text_byte_(&a);
-        if (tcall_text_byte_(&b) != byte)
+    tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
+    while (one.len && other.len) {
+        size_t len = one.len < other.len ? one.len : other.len;
+        if (memcmp(one.ptr, other.ptr, len) != 0)
             return false;
-    } while (byte >= 0);
-    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+        one = one.len > len ? tcall_slice_(one.ptr + len, one.len - len)
+                            : tcall_text_run_(&a);
+        other = other.len > len ? tcall_slice_(other.ptr + len, other.len - len)
+                                : tcall_text_run_(&b);
+    }
+    return one.len == other.len;
 }
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
-    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    char decoded[4];
-    if (bytes.end)
-        return tcall_hash_more_(hash,
-                                tcall_slice_(at, (size_t)(bytes.end - at)));
-    for (;; run = at) {
-        size_t len;
-        while (*at && *at != '"' && *at != '\\')
-            at++;
-        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
-        if (*at != '\\' || !tcall_text_escape_len_(at))
-            return hash;
-        len = tcall_text_char_(&at, decoded);
-        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
+    while (bytes.at < bytes.end)
+        hash = tcall_hash_more_(hash, tcall_text_run_(&bytes));
+    return hash;
+}
+
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    char *start = (char *)(uintptr_t)bytes.at, *to = start;
+    bool nuls = false;
+    if (!bytes.escapes)
+        return tcall_text_inner_(string);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        nuls = nuls || !*run.ptr;
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
+    start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    memset(to, ' ', (size_t)(bytes.end + 1 - to));
+    to[0] = '\0';
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return tcall_slice_(start, (size_t)(to - start));
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -6987,6 +6962,8 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
            tcall_text_same_(text, tcall_str_of(word));
 }
 
+/* ---- members ---- */
+
 /* Returns the key of the member of the object at text that has this name; in an
  * array the element whose index the name is; NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
@@ -6994,18 +6971,12 @@ TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
     bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *text != '[')
-        return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
-         text = tcall_text_next_(tcall_text_skip_(text))) {
-        if (object ? tcall_text_same_(text, name) : !index--)
-            return text;
-        if (object)
-            text = tcall_text_value_(text);
-    }
-    return NULL;
+    text = tcall_text_first_(text);
+    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+        text = tcall_text_sibling_(text);
+    return text;
 }
 
 /* Returns the value of a member, or NULL where there is none or text is no
@@ -7017,41 +6988,16 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
     return text ? tcall_text_value_(text) : NULL;
 }
 
-/* ---- equality ---- */
-
 /* Returns the key that is equal to this one, from the one at `at` on, or NULL.
  */
 TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
     while (at && !tcall_text_equal_(at, key))
-        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+        at = tcall_text_sibling_(at);
     return at;
 }
 
-TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
-{
-    return tcall_num_read_(tcall_text_verbatim_(text));
-}
-
-/* Returns the number of members or elements. */
-TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
-{
-    bool object = *text == '{';
-    uint32_t count = 0;
-    for (text = tcall_text_first_(text); text; count++)
-        text = tcall_text_after_(
-            tcall_text_skip_(object ? tcall_text_value_(text) : text));
-    return count;
-}
-
-/* Returns the next name or scalar from at on, or end. */
-TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
-{
-    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
-                        tcall_text_closes_(at) || tcall_is_space_(*at)))
-        at++;
-    return at;
-}
+/* ---- equality ---- */
 
 /* Returns whether two values are equal, but for what is in them. */
 static bool tcall_text_alike_(const char *a, const char *b)
@@ -7067,14 +7013,24 @@ static bool tcall_text_alike_(const char *a, const char *b)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
         return *a == *b;
-    return tcall_text_count_(a) == tcall_text_count_(b);
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_text_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
 }
 
 /* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container of a that is open the key or element at hand lies
- * in open, and what it is compared with before it. What it takes comes off
- * *steps; they are negative, and no two values equal, when they or the room in
- * open did not do. */
+ * 1.0 too. Of each container that is open two places lie in open: the key or
+ * element of a at hand, and the first key, or this element, of b. What it takes
+ * comes off *steps; they are negative, and no two values equal, when they or
+ * the room in open did not do. */
 TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                                           const char **open, size_t room,
                                           int32_t *steps)
@@ -7090,66 +7046,59 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                 return false;
             }
             *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = b;
             *top++ = key;
-            b = tcall_text_first_(b);
+            *top++ = tcall_text_first_(b);
+        } else {
+            while (top > open && !tcall_text_pair_(top - 2))
+                top -= 2;
         }
-        while (!key && top > open) { /* a is whole: to what comes after it */
-            bool object = *top[-2] == '{';
-            key = tcall_text_after_(tcall_text_skip_(
-                object ? tcall_text_value_(top[-1]) : top[-1]));
-            if (!key) {
-                b = *(top -= 2);
-                continue;
-            }
-            top[-1] = key;
-            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
-        }
-        if (!key)
+        if (top == open)
             return true;
-        a = key;
-        if (*top[-2] == '{') {
-            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
             if (!b)
                 return false;
-            *steps -= (int32_t)((b - top[-2]) / 16);
-            a = tcall_text_value_(key);
+            *steps -= (int32_t)((b - top[-1]) / 16);
+            a = tcall_text_value_(a);
             b = tcall_text_value_(b);
         }
     }
 }
 
-/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
-static uint32_t tcall_text_hash_part_(const char **at)
+/* Returns a hash that equal names or scalars share. */
+static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(*at);
-    const char *part = *at, *digit;
+    tcall_type type = tcall_text_type_(text);
+    const char *digit;
     uint32_t hash;
     tcall_num_ n;
-    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
-        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
-        ++*at;
-        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
-    }
-    *at = tcall_text_skip_(part);
     if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(part));
+        return tcall_text_hash_(tcall_text_bytes_of_(text));
     if (type != TCALL_NUMBER)
-        return (unsigned char)*part;
-    n = tcall_text_number_(part);
+        return (unsigned char)*text;
+    n = tcall_text_number_(text);
     hash = (uint32_t)(n.top * 4 + n.sign);
     for (digit = n.first; n.sign && digit <= n.last;)
         hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
     return n.sign ? hash : 1;
 }
 
-/* Returns a hash that equal values share: a sum over the names and scalars. */
+/* Returns a hash that equal values share: a sum over the names, scalars and
+ * brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
     uint32_t sum = 0;
-    while (text < end)
-        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_text_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
     return sum;
 }
 
@@ -7208,52 +7157,9 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     return tcall_pointer_unescape_(name, len);
 }
 
-/* ==========================================================================
- * >>json
- */
-
-TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
-{
-    tcall_json v;
-    v.at = at;
-    v.key = key;
-    return v;
-}
-
-TCALL_SHARED_ tcall_json tcall_json_none_(void)
-{
-    return tcall_json_of_(NULL, NULL);
-}
-
-/* Returns the value at a place where the key of a member or an element may be.
- */
-TCALL_SHARED_ tcall_json tcall_json_here_(const char *at, bool member)
-{
-    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
-                        : tcall_json_of_(at, NULL);
-}
-
 /* ---- parsing ---- */
 
 enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
-
-/* Puts a hash into the table. Returns whether it was there. */
-static bool tcall_json_seen_(uint32_t seen[TCALL_SEEN_SLOTS_], uint32_t hash,
-                             bool add)
-{
-    unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
-    while (seen[slot] && seen[slot] != hash)
-        slot = (slot + 1) % TCALL_SEEN_SLOTS_;
-    if (seen[slot])
-        return true;
-    seen[slot] = add ? hash : 0;
-    return false;
-}
-
-static const char *tcall_json_after_(const char *key)
-{
-    return tcall_text_after_(tcall_text_skip_(tcall_text_value_(key)));
-}
 
 /* Returns the first key of the object that stands in it before. The hashes of
  * some are compared with those of all that follow, pass by pass. */
@@ -7263,15 +7169,19 @@ static const char *tcall_json_twice_(const char *object)
     for (; from; from = rest) {
         uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
         int room = TCALL_SEEN_SLOTS_ * 3 / 4;
-        for (key = from, rest = NULL; key; key = tcall_json_after_(key)) {
+        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
             uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
-            if (!room && !rest)
-                rest = key;
-            if (tcall_json_seen_(seen, hash, room > 0)) {
+            unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+            while (seen[slot] && seen[slot] != hash)
+                slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+            if (seen[slot]) {
                 if (tcall_text_find_(tcall_text_first_(object), key) != key)
                     return key;
             } else if (room) {
+                seen[slot] = hash;
                 room--;
+            } else if (!rest) {
+                rest = key;
             }
         }
     }
@@ -7300,22 +7210,6 @@ static int tcall_json_odd_(const char *at, const char *end, const char **where)
     return TCALL_OK;
 }
 
-/* Takes the white space out of a text and ends it. */
-static void tcall_json_compact_(char *text, const char *end)
-{
-    const char *at = text;
-    while (at < end) {
-        const char *to = *at == '"' ? tcall_text_skip_(at) : at + 1;
-        size_t len = (size_t)(to - at);
-        if (!tcall_is_space_(*at)) {
-            memmove(text, at, len);
-            text += len;
-        }
-        at = to;
-    }
-    *text = 0;
-}
-
 /* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
  * or its end; the error is in s. */
 TCALL_SHARED_ const char *
@@ -7341,18 +7235,16 @@ int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
     char *end = text + len;
     const char *where = tcall_json_recognise_(&syntax, text, end);
     int r = syntax.error;
-    *out = tcall_json_none_();
+    *out = tcall_json_of_(NULL, NULL);
     if (r == TCALL_OK) {
         *end = 0;
         r = tcall_json_odd_(text, end, &where);
     }
     if (at)
         *at = (size_t)(where - text);
-    if (r < 0)
-        return r;
-    tcall_json_compact_(text, end);
-    *out = tcall_json_of_(text, NULL);
-    return TCALL_OK;
+    if (r == TCALL_OK)
+        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    return r;
 }
 
 /* ---- getters ---- */
@@ -7362,6 +7254,14 @@ tcall_type tcall_json_type(tcall_json v)
     return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
 }
 
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+static tcall_json tcall_json_here_(const char *at, bool member)
+{
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
+}
+
 tcall_json tcall_json_first(tcall_json v)
 {
     return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
@@ -7369,9 +7269,8 @@ tcall_json tcall_json_first(tcall_json v)
 
 tcall_json tcall_json_next(tcall_json v)
 {
-    if (!v.at)
-        return v;
-    return tcall_json_here_(tcall_text_after_(tcall_text_skip_(v.at)), v.key);
+    return v.at ? tcall_json_here_(tcall_text_sibling_(v.at), v.key != NULL)
+                : v;
 }
 
 tcall_str tcall_json_key(tcall_json v)
@@ -7388,16 +7287,20 @@ tcall_json tcall_json_get(tcall_json object, const char *key)
 
 tcall_json tcall_json_at(tcall_json array, int index)
 {
-    tcall_json v = tcall_json_none_();
-    if (index >= 0 && tcall_json_type(array) == TCALL_ARRAY)
-        for (v = tcall_json_first(array); v.at && index; index--)
-            v = tcall_json_next(v);
+    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
+    tcall_json v =
+        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
+    for (; v.at && index; index--)
+        v = tcall_json_next(v);
     return v;
 }
 
 int tcall_json_count(tcall_json v)
 {
-    return v.at ? (int)tcall_text_count_(v.at) : 0;
+    int count = 0;
+    for (v = tcall_json_first(v); v.at; v = tcall_json_next(v))
+        count++;
+    return count;
 }
 
 tcall_str tcall_json_str(tcall_json v)
@@ -7417,21 +7320,26 @@ const char *tcall_json_string(tcall_json v, const char *fallback)
 
 bool tcall_json_bool(tcall_json v, bool fallback)
 {
-    if (tcall_json_type(v) != TCALL_BOOL)
-        return fallback;
-    return *v.at == 't';
+    return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
+}
+
+/* Reads a number. Returns whether it is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *number = tcall_text_number_(v.at);
+    return is;
 }
 
 int64_t tcall_json_int64(tcall_json v, int64_t fallback)
 {
     tcall_num_ n;
     int64_t out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    if (!tcall_num_integral_(&n) || !tcall_num_int64_(&n, 0, &out))
-        return fallback;
-    return out;
+    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
+                   tcall_num_int64_(&n, 0, &out)
+               ? out
+               : fallback;
 }
 
 int tcall_json_int(tcall_json v, int fallback)
@@ -7444,23 +7352,18 @@ long tcall_json_fixed(tcall_json v, int decimals, long fallback)
 {
     tcall_num_ n;
     int64_t out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    if (!tcall_num_int64_(&n, decimals, &out) || out < LONG_MIN ||
-        out > LONG_MAX)
-        return fallback;
-    return (long)out;
+    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
+                   out >= LONG_MIN && out <= LONG_MAX
+               ? (long)out
+               : fallback;
 }
 
 double tcall_json_double(tcall_json v, double fallback)
 {
     tcall_num_ n;
     double out;
-    if (tcall_json_type(v) != TCALL_NUMBER)
-        return fallback;
-    n = tcall_text_number_(v.at);
-    return tcall_num_double_(&n, &out) ? out : fallback;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }
 
 /* ==========================================================================
@@ -10094,62 +9997,42 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     return number;
 }
 
-/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
-static char *tcall_place_digits_(char *to, const char *digits, int count,
-                                 int point)
+/* Writes 0.digits * 10^point without an exponent. */
+static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
+                                int point)
 {
+    int count = (int)(number->last - number->first) + 1;
     int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
     for (; i < end; i++) {
         if (i == point)
-            *to++ = '.';
-        *to++ = i >= 0 && i < count ? digits[i] : '0';
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
     }
-    return to;
-}
-
-/* Writes e-7 and the like. Returns the end. */
-static char *tcall_place_exponent_(char *to, int exponent)
-{
-    int left = exponent < 0 ? -exponent : exponent;
-    *to++ = 'e';
-    if (exponent < 0)
-        *to++ = '-';
-    if (left >= 100)
-        *to++ = (char)('0' + left / 100);
-    if (left >= 10)
-        *to++ = (char)('0' + left / 10 % 10);
-    *to++ = (char)('0' + left % 10);
-    return to;
-}
-
-/* A positive double. Returns the end of its text. */
-static char *tcall_place_double_(char *to, tcall_bits_ bits)
-{
-    char digits[TCALL_DOUBLE_DIGITS_];
-    tcall_num_ number = tcall_place_shortest_(digits, bits);
-    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
-    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
-        return tcall_place_digits_(to, digits, count, point);
-    to = tcall_place_digits_(to, digits, count, 1);
-    return tcall_place_exponent_(to, point - 1);
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
-    char out[40], *to = out;
+    char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
+    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
-    if (bits & sign)
-        *to++ = '-';
-    bits &= ~sign;
-    if (bits >= TCALL_INFINITE_) /* or not a number */
+    if ((bits & ~sign) >= TCALL_INFINITE_) /* or not a number */
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (bits == 0)
-        *to++ = '0';
-    else
-        to = tcall_place_double_(to, bits);
-    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
+    tcall_write_comma_(writer);
+    if (bits & sign)
+        tcall_write_char_(writer, '-');
+    if (bits & ~sign)
+        number = tcall_place_shortest_(digits, bits & ~sign);
+    /* where %.17g writes one */
+    exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
+    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    if (exponent) {
+        tcall_write_char_(writer, 'e');
+        tcall_write_decimal_(writer, number.top, 0);
+    }
+    return writer->error;
 }
 
 /* ---- literals ---- */
@@ -10170,23 +10053,12 @@ int tcall_write_null(tcall_writer *writer)
  * escapes than it needs. */
 static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 {
-    tcall_str text = tcall_text_inner_(string);
-    const char *at = text.ptr, *end = at + text.len;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     tcall_write_char_(writer, '"');
     writer->quoted++;
-    while (at < end) {
-        const char *plain = at;
-        if (*string == '"')
-            at = (const char *)memchr(at, '\\', (size_t)(end - at));
-        else
-            at = NULL;
-        at = at ? at : end;
-        tcall_write_bytes(writer, plain, (size_t)(at - plain));
-        if (at < end) {
-            char bytes[4];
-            size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_bytes(writer, bytes, len);
-        }
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
     tcall_write_unquote(writer);
 }
@@ -18165,7 +18037,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = tcall_json_none_();
+    call->args = tcall_json_of_(NULL, NULL);
     call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);
@@ -23205,7 +23077,7 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
     tcall_json inner, v;
     bool clear = true;
     for (; object.at; object = inner) {
-        inner = tcall_json_none_();
+        inner = tcall_json_of_(NULL, NULL);
         for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
             tcall_str key = tcall_json_key(v);
             tcall_json *part;
@@ -23240,7 +23112,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     size_t high = block->high;
-    tcall_json name = tcall_json_none_(), args = name;
+    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
     tcall_str kept;

@@ -1,6 +1,6 @@
 #pragma once
 #include "schemas.h"
-#include "json.c"
+#include "text.c"
 #include "rows.c"
 #include "compile.c"
 #include "say.c"

@@ -2,7 +2,7 @@
 #include "block.h"
 #include "wait.h"
 #include "shape.h"
-#include "json.h"
+#include "text.h"
 #include "compile.h"
 #include "chat.h"
 
