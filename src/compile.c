@@ -29,8 +29,8 @@ typedef struct tcall_author_ {
     void *user;
 } tcall_author_;
 
-/* Tells of a fault at a place in the text. The first one stays in the schema,
- * and refuses it. */
+/* Tells of a fault at a place in the text. The one that stands first there
+ * stays in the schema, and refuses it. */
 TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
                                        const tcall_author_ *author, size_t at,
                                        const char *reason, const char *remedy)
@@ -39,7 +39,7 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
-    if (!s->reason)
+    if (!s->reason || at < s->at)
         *s = told;
     if (author->tell)
         author->tell(author->user, &told);
@@ -118,7 +118,7 @@ typedef struct tcall_sizes_ {
     uint32_t bytes;      /* of what stays */
     uint32_t schemas;    /* so many there are */
     const char *key;     /* the name at hand */
-    const char *pattern; /* the string at hand is one */
+    const char *pattern; /* the string that came last is one */
     const char *beyond;  /* the first schema that is too much, or NULL */
     uint8_t on;          /* the keyword at hand */
     bool piece;          /* the name at hand comes in pieces */
@@ -128,19 +128,41 @@ typedef struct tcall_sizes_ {
     } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
 } tcall_sizes_;
 
+/* The pattern that came last is complete, and can be compiled. */
+static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
+{
+    if (sizes->pattern)
+        sizes->bytes += tcall_match_bytes_(sizes->pattern);
+    sizes->pattern = NULL;
+}
+
 static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
                               bool last)
 {
     tcall_sizes_ *sizes = (tcall_sizes_ *)s;
-    (void)name;
-    (void)len;
+    tcall_str word = tcall_slice_(name, len);
+    tcall_sizes_pattern_(sizes);
     if (!sizes->piece)
         sizes->key = s->from;
+    else if (last)
+        word = tcall_text_inner_(sizes->key);
     sizes->piece = !last;
     if (!last || sizes->open[s->depth].on)
         return true;
-    sizes->on = tcall_keyword_of_(tcall_text_inner_(sizes->key));
+    sizes->on = tcall_keyword_of_(word);
     return sizes->on != TCALL_ON_NOTHING_;
+}
+
+/* The value of a keyword begins. Returns whether it is a list of schemas. */
+static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
+{
+    uint8_t on = sizes->on;
+    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
+    if (on == TCALL_ON_PATTERN_ && first == '"')
+        sizes->pattern = sizes->syntax.from;
+    sizes->open[sizes->syntax.depth + 1].on = on;
+    sizes->open[sizes->syntax.depth + 1].count = 0;
+    return tcall_row_has_(on) && (first == '{' || first == '[');
 }
 
 /* A value begins: a schema, or what a keyword says. */
@@ -148,26 +170,17 @@ static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
 {
     tcall_sizes_ *sizes = (tcall_sizes_ *)s;
     uint8_t on = sizes->open[s->depth].on;
-    uint16_t *count = &sizes->open[s->depth].count;
     if (!on) {
+        bool list = tcall_sizes_value_(sizes, first);
         on = sizes->on;
-        sizes->bytes +=
-            tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
-        sizes->pattern = on == TCALL_ON_PATTERN_ && first == '"' ? s->from : 0;
-        sizes->open[s->depth + 1].on = on;
-        sizes->open[s->depth + 1].count = 0;
-        if (sizes->pattern)
-            return TCALL_HEAR_;
         if (tcall_keyword_begins_[on] != 's' || first == '[')
-            return tcall_row_has_(on) && (first == '{' || first == '[')
-                       ? TCALL_HEAR_
-                       : TCALL_SKIP_;
+            return list ? TCALL_HEAR_ : TCALL_SKIP_;
     }
     if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
-        return TCALL_SKIP_;
+        return TCALL_SKIP_; /* names */
     if (++sizes->schemas == TCALL_SCHEMAS_MAX_)
         sizes->beyond = s->from;
-    ++*count;
+    sizes->open[s->depth].count++;
     sizes->bytes += (uint32_t)sizeof(tcall_member);
     if (on == TCALL_ON_PATTERNS_)
         sizes->bytes += tcall_match_bytes_(sizes->key);
@@ -175,28 +188,19 @@ static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
     return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
-static void tcall_sizes_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    (void)s;
-    (void)bytes;
-    (void)len;
-}
-
+/* A schema or a list of them ends. */
 static void tcall_sizes_end_(tcall_syntax_ *s)
 {
     tcall_sizes_ *sizes = (tcall_sizes_ *)s;
     uint8_t on = sizes->open[s->depth + 1].on;
-    if (sizes->pattern)
-        sizes->bytes += tcall_match_bytes_(sizes->pattern);
-    else if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
-        sizes->bytes += tcall_whole_words_(
-            tcall_slots_of_(sizes->open[s->depth + 1].count) *
-            (uint32_t)sizeof(uint16_t));
-    sizes->pattern = NULL;
+    uint32_t slots = tcall_slots_of_(sizes->open[s->depth + 1].count);
+    tcall_sizes_pattern_(sizes);
+    if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
+        sizes->bytes += tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
 }
 
 static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
-    tcall_sizes_name_, tcall_sizes_begin_, tcall_sizes_data_, tcall_sizes_end_};
+    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
 
 /* ---- what is made ---- */
 
@@ -949,7 +953,8 @@ TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
     memset(c.mark, 0, queue);
     out->used = author->end ? size - pad - from : pad + stays;
     tcall_sc_make_(&c);
-    if(!out->reason && (c.left || c.marks!=c.most)) __builtin_trap();
+    if (!out->reason && (c.left || c.marks != c.most))
+        __builtin_trap();
     return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
