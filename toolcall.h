@@ -2559,8 +2559,8 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
- * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
- * built anew afterwards. Tools may call this, and tcall_remove, too. */
+ * has no room, TCALL_E_USAGE without desc.rows. Tools may call this, and
+ * tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 /* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
  * Calls of it that are under way end as they would have; its texts have to stay
@@ -2678,9 +2678,9 @@ typedef struct tcall_pick_report {
 
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
- * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
- * free, which are used only meanwhile (20 bytes more for each tool make it
- * faster); TCALL_E_USAGE when max is 0.
+ * when no tool has a score; TCALL_E_MEMORY when the block has not 2.1 KB free
+ * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
+ * max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
  * not UTF-8 separate words. At most 40 different words of it count; numbers are
@@ -12402,46 +12402,29 @@ TCALL_DATA_ const tcall_rows tcall_schema_rows = {
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The compiler is a user of the recogniser, so the text is read once. Each
- * schema of it has a mark at the end of the memory, below which lie the rows of
- * all that are open; where one closes, its rows go to the beginning, and where
- * a list of schemas closes, their nodes. Without memory, or when it does not
- * do, all is counted. When all nodes are there, $refs are followed along the
- * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text.
+ * The text is read twice. First the recogniser checks that it is JSON, and what
+ * the schemas in it take is added up: nothing is begun that there is no memory
+ * for. Then each schema in turn becomes a node with rows. The schemas that are
+ * the values of its keywords get nodes at once, those of one keyword in one
+ * array, and wait in a queue until their own turn comes. When the queue is
+ * empty, $refs are followed along the rows, and the frames that each node needs
+ * are counted. Names, bounds and enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
 
-static const struct {
-    const char *uri;
-    uint8_t draft;
-} tcall_dialects_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
-
-/* The types in the order of their bits. */
-static const struct {
-    const char *word;
-    uint8_t len;
-} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
-                         {"number", 6}, {"string", 6},  {"array", 5},
-                         {"object", 6}};
-
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
     tcall_draft draft;
+    bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
 } tcall_author_;
 
-/* Tells of a fault at a place in the text. The first one stays in the schema,
- * and refuses it. */
+/* Tells of a fault at a place in the text. The one that stands first there
+ * stays in the schema, and refuses it. */
 TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
                                        const tcall_author_ *author, size_t at,
                                        const char *reason, const char *remedy)
@@ -12450,69 +12433,200 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
-    if (!s->reason)
+    if (!s->reason || at < s->at)
         *s = told;
     if (author->tell)
         author->tell(author->user, &told);
 }
 
-/* A schema of the text, while it is compiled. */
-typedef struct tcall_sc_spot_ {
-    const char *at;   /* the name in front of it, else the schema */
-    const void *made; /* its rows; then its node */
-    uint16_t span;    /* marks within, its own too; then its frames */
-    uint16_t back;    /* its types; then the mark that waits for it */
-} tcall_sc_spot_;
+/* ---- keywords and what they take ---- */
 
-#define TCALL_MARKS_MAX_ 0xFFF0
+/* How the value of each keyword begins. */
+static const char tcall_keyword_begins_[] = {0,
+#define TCALL_X_(NAME, keyword, begins) begins,
+                                             TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* An object or array that is open. */
-typedef struct tcall_opened_ {
-    uint8_t kind;   /* a keyword whose parts come; SCHEMA: a schema, and the
-                     * keyword that it alone is for, or 0 */
-    uint8_t rows;   /* of a schema */
-    uint16_t count; /* of the parts; of a schema, its mark */
-} tcall_opened_;
+/* Whether the row of a keyword has schemas of its own. */
+static bool tcall_row_has_(uint8_t on)
+{
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+}
 
-#define TCALL_SCHEMA_ 0x80
+/* Returns the rows that a keyword makes whose value begins so. */
+static uint8_t tcall_rows_made_(uint8_t on, char first)
+{
+    if (on == TCALL_ON_DEPENDENCIES_)
+        return 2; /* of names, and of schemas */
+    return on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_ &&
+           (on != TCALL_ON_UNIQUE_ || first != 'f');
+}
+
+/* Returns the slots of the hash table that follows so many members. */
+static uint32_t tcall_slots_of_(uint32_t count)
+{
+    return count > TCALL_FEW_ ? count + count / 2 : 0;
+}
+
+static uint32_t tcall_whole_words_(uint32_t bytes)
+{
+    const uint32_t word = sizeof(void *);
+    return (bytes + word - 1) / word * word;
+}
+
+#ifndef TOOLCALL_NO_PATTERN
+
+/* Compiles the pattern in the string at a quote. */
+static int tcall_sc_program_(tcall_pattern *out, const char *quote, void *mem,
+                             size_t size)
+{
+    return tcall_pattern_compile(out, tcall_text_inner_(quote),
+                                 TCALL_PATTERN_ESCAPED, mem, size);
+}
+
+#endif
+
+/* Returns the bytes that a pattern takes. */
+static uint32_t tcall_match_bytes_(const char *quote)
+{
+    uint32_t program = 0;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_pattern pattern;
+    tcall_sc_program_(&pattern, quote, NULL, 0);
+    program = tcall_whole_words_((uint32_t)pattern.need);
+#else
+    (void)quote;
+#endif
+    return (uint32_t)sizeof(tcall_match) + program;
+}
+
+/* ---- how much memory ---- */
+
+#define TCALL_SCHEMAS_MAX_ 0xFFF0
+
+/* What a text takes, while it is recognised. */
+typedef struct tcall_sizes_ {
+    tcall_syntax_ syntax;
+    uint32_t bytes;      /* of what stays */
+    uint32_t schemas;    /* so many there are */
+    const char *key;     /* the name at hand */
+    const char *pattern; /* the string that came last is one */
+    const char *beyond;  /* the first schema that is too much, or NULL */
+    uint8_t on;          /* the keyword at hand */
+    bool piece;          /* the name at hand comes in pieces */
+    struct {
+        uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+        uint16_t count; /* of the schemas */
+    } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
+} tcall_sizes_;
+
+/* The pattern that came last is complete, and can be compiled. */
+static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
+{
+    if (sizes->pattern)
+        sizes->bytes += tcall_match_bytes_(sizes->pattern);
+    sizes->pattern = NULL;
+}
+
+static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
+                              bool last)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    tcall_str word = tcall_slice_(name, len);
+    tcall_sizes_pattern_(sizes);
+    if (!sizes->piece)
+        sizes->key = s->from;
+    else if (last)
+        word = tcall_text_inner_(sizes->key);
+    sizes->piece = !last;
+    if (!last || sizes->open[s->depth].on)
+        return true;
+    sizes->on = tcall_keyword_of_(word);
+    return sizes->on != TCALL_ON_NOTHING_;
+}
+
+/* The value of a keyword begins. Returns whether it is a list of schemas. */
+static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
+{
+    uint8_t on = sizes->on;
+    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
+    if (on == TCALL_ON_PATTERN_ && first == '"')
+        sizes->pattern = sizes->syntax.from;
+    sizes->open[sizes->syntax.depth + 1].on = on;
+    sizes->open[sizes->syntax.depth + 1].count = 0;
+    return tcall_row_has_(on) && (first == '{' || first == '[');
+}
+
+/* A value begins: a schema, or what a keyword says. */
+static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    uint8_t on = sizes->open[s->depth].on;
+    if (!on) {
+        bool list = tcall_sizes_value_(sizes, first);
+        on = sizes->on;
+        if (tcall_keyword_begins_[on] != 's' || first == '[')
+            return list ? TCALL_HEAR_ : TCALL_SKIP_;
+    }
+    if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
+        return TCALL_SKIP_; /* names */
+    if (++sizes->schemas == TCALL_SCHEMAS_MAX_)
+        sizes->beyond = s->from;
+    sizes->open[s->depth].count++;
+    sizes->bytes += (uint32_t)sizeof(tcall_member);
+    if (on == TCALL_ON_PATTERNS_)
+        sizes->bytes += tcall_match_bytes_(sizes->key);
+    sizes->open[s->depth + 1].on = TCALL_ON_NOTHING_;
+    return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* A schema or a list of them ends. */
+static void tcall_sizes_end_(tcall_syntax_ *s)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    uint8_t on = sizes->open[s->depth + 1].on;
+    uint32_t slots = tcall_slots_of_(sizes->open[s->depth + 1].count);
+    tcall_sizes_pattern_(sizes);
+    if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
+        sizes->bytes += tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+}
+
+static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
+    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
+
+/* ---- what is made ---- */
+
+/* A schema of the queue. */
+typedef struct tcall_sc_mark_ {
+    tcall_member *member; /* in which its node lies */
+    uint16_t width;       /* the frames that it needs; 0: not counted yet */
+    uint16_t from;        /* the mark that waits for them */
+} tcall_sc_mark_;
 
 typedef struct tcall_sc_ {
-    tcall_syntax_ syntax;
     tcall_schema *out;
-    char *mem;
-    uint32_t faults, which;    /* so far; the one that is kept */
-    uint32_t size, need;       /* of the memory */
-    uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
-                                * marks from the end */
-    uint32_t later;            /* bytes that open lists will take */
-    int32_t steps;
+    const tcall_author_ *author;
+    char *low; /* memory for what stays, */
+    uint32_t left;
+    tcall_sc_mark_ *mark; /* and the queue */
+    uint32_t marks, most;
+    tcall_node *node; /* at hand, and its rows */
+    tcall_row *row;
+    uint8_t rows;
+    uint8_t draft;
+    bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
-    const char *key,
-        *at;           /* the name at hand; a string or number that is read */
-    const char *list;  /* of types */
-    tcall_str number;  /* at hand */
-    uint8_t draft, on; /* on: the keyword at hand */
-    uint8_t types;     /* that came of a list */
-    bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again;        /* for another draft */
-    bool dialect;      /* the root's $schema gave the draft */
-    bool full;         /* memory did not do: all is only counted */
-    uint8_t depth;
-    tcall_row spare; /* is written when it is full */
-    tcall_opened_ open[TOOLCALL_MAX_DEPTH + 1];
+    int32_t steps;
 } tcall_sc_;
 
-/* ---- faults ---- */
-
-/* Refuses the schema, but compiles on, so that all faults are found. */
+/* Refuses the schema; the rest of it is looked at, too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    if (c->faults++ != c->which)
-        return;
-    c->out->reason = reason;
-    c->out->remedy = remedy;
-    c->out->at = (size_t)(p - c->out->text);
+    tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text), reason,
+                        remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -12528,117 +12642,71 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* ---- memory ---- */
-
-/* Notes what is taken. Returns whether it does. */
-static bool tcall_sc_fits_(tcall_sc_ *c)
+/* Takes zeroed memory that stays. There is as much as was added up; NULL where
+ * the text is refused. */
+static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
 {
-    uint32_t taken = c->low + c->later + c->rows * (uint32_t)sizeof(tcall_row) +
-                     c->marks * (uint32_t)sizeof(tcall_sc_spot_);
-    c->need = taken;
-    c->full = c->full || taken > c->size;
-    return !c->full;
+    void *at = c->low;
+    bytes = tcall_whole_words_(bytes);
+    if (bytes > c->left)
+        return NULL;
+    c->low += bytes;
+    c->left -= bytes;
+    return at;
 }
 
-/* Takes zeroed memory that stays, NULL: it did not do. */
-static void *tcall_sc_take_(tcall_sc_ *c, size_t count, size_t size)
+/* Makes the member of the schema at p, which waits for its rows. name: its
+ * quote, or p. Returns whether it is one. */
+static bool tcall_sc_wait_(tcall_sc_ *c, const char *name, const char *p)
 {
-    const uint32_t word = sizeof(void *);
-    uint32_t bytes = (uint32_t)count * (uint32_t)size, from = c->low;
-    c->low += (bytes + word - 1) / word * word;
-    return tcall_sc_fits_(c) ? memset(c->mem + from, 0, bytes) : NULL;
-}
-
-static tcall_sc_spot_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
-{
-    return (tcall_sc_spot_ *)(void *)(c->mem + c->size) - 1 - i;
-}
-
-/* The rows that are open, the last one first. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c)
-{
-    return c->full || !c->marks
-               ? &c->spare
-               : (tcall_row *)(void *)tcall_sc_mark_(c, c->marks - 1) - c->rows;
-}
-
-static tcall_opened_ *tcall_sc_top_(tcall_sc_ *c)
-{
-    return &c->open[c->depth - 1];
-}
-
-/* Makes a row of the schema that is open. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
-{
-    tcall_row *row;
-    c->rows++;
-    if (++tcall_sc_top_(c)->rows == UINT8_MAX) {
-        tcall_sc_refuse_(c, c->key, "too many keywords", "split the schema");
-        c->full = true;
+    tcall_member *member;
+    if (*p != '{' && *p != 't' && *p != 'f') {
+        tcall_sc_malformed_(c, p, 's');
+        return false;
     }
-    tcall_sc_fits_(c);
-    row = tcall_sc_row_(c);
-    memset(row, 0, sizeof *row);
-    row->on = on;
-    row->of.text = text;
-    return row;
+    member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
+    if (!member || c->marks == c->most)
+        return false;
+    member->name = name;
+    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.kind = TCALL_KIND_ROWS_;
+    member->node.digits = (uint8_t)c->marks; /* for now: its mark */
+    member->node.flags = (uint8_t)(c->marks >> 8);
+    c->mark[c->marks++].member = member;
+    return true;
 }
 
-/* ---- rows and nodes ---- */
-
-/* Whether the rows of a keyword have schemas. */
-static bool tcall_row_has_(uint8_t on)
+/* Returns the text of a schema. */
+static const char *tcall_sc_text_(const tcall_member *member)
 {
-    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
-           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+    return *member->name == '"' ? tcall_text_value_(member->name)
+                                : member->name;
 }
 
-/* Returns a node of a row that has some, or NULL. */
-static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
+/* ---- the keywords of a schema ---- */
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. That of
+ * the names of dependencies is beside one of the keyword itself. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
 {
-    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
-                          : NULL;
+    uint8_t i;
+    for (i = 0; i < c->rows; i++)
+        if (c->row[i].on == on && !(c->row[i].flags & TCALL_ROW_OLD_))
+            return &c->row[i];
+    return NULL;
 }
 
-/* Gives a schema its node. */
-static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
+static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
+                              const char *p)
 {
-    tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-    node->types = (uint8_t)mark->back;
-    node->kind = TCALL_KIND_ROWS_;
-    node->digits = (uint8_t)i; /* for now: its mark */
-    node->flags = (uint8_t)(i >> 8);
-    node->rows = (const tcall_row *)mark->made;
-    mark->made = node;
-    return node;
-}
-
-/* Marks a schema. */
-static void tcall_sc_mark_add_(tcall_sc_ *c, const char *at, uint8_t types)
-{
-    tcall_row *rows = tcall_sc_row_(c);
-    tcall_sc_spot_ *mark;
-    if (++c->marks == TCALL_MARKS_MAX_) {
-        tcall_sc_refuse_(c, at, "too many schemas", "split the schema");
-        c->full = true;
-    }
-    if (!tcall_sc_fits_(c))
+    tcall_row *row = (tcall_row *)tcall_sc_take_(c, sizeof *row);
+    if (!row)
         return;
-    if (c->rows)
-        memmove((char *)rows - sizeof *mark, rows, c->rows * sizeof *rows);
-    mark = tcall_sc_mark_(c, c->marks - 1);
-    mark->at = at;
-    mark->made = NULL;
-    mark->span = 1;
-    mark->back = types;
+    row->on = on;
+    row->flags = flags;
+    row->of.text = p;
+    c->rows++;
 }
-
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-};
 
 /* Whether the draft has a keyword. */
 static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
@@ -12654,559 +12722,326 @@ static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
     }
 }
 
-/* ---- patterns ---- */
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
+{
+    static const struct {
+        const char *uri;
+        tcall_draft draft;
+    } known[] = {
+        {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
+        {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
+        {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
+        {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
+        {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+    size_t i;
+    if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
+        uri.len--;
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (tcall_str_eq(tcall_str_of(known[i].uri), uri))
+            return known[i].draft;
+    return -1;
+}
 
-#ifndef TOOLCALL_NO_PATTERN
+/* Returns the bit of the type that a value names, or 0. */
+static uint8_t tcall_sc_type_(const char *p)
+{
+    /* in the order of their bits */
+    static const char *const words[] = {
+        "null", "boolean", "integer", "number", "string", "array", "object"};
+    uint8_t i;
+    for (i = 0; i < sizeof words / sizeof *words && *p == '"'; i++)
+        if (tcall_str_eq(tcall_str_of(words[i]), tcall_text_inner_(p)))
+            return (uint8_t)(1 << i);
+    return 0;
+}
 
-/* Compiles the pattern in the string at a quote; match NULL: its size only is
- * noted, for later. */
+/* One type, or a list of them. */
+static void tcall_sc_types_(tcall_sc_ *c, const char *p)
+{
+    const char *at = *p == '[' ? tcall_text_first_(p) : p;
+    const char *wrong = at ? NULL : p;
+    uint8_t types = 0;
+    while (at || wrong) {
+        uint8_t type = wrong ? 0 : tcall_sc_type_(at);
+        types |= type;
+        if (!type)
+            tcall_sc_refuse_(c, wrong ? wrong : at, "unknown type",
+                             "use object, array, string, number, integer, "
+                             "boolean or null");
+        at = at && *p == '[' ? tcall_text_after_(tcall_text_skip_(at)) : NULL;
+        wrong = NULL;
+    }
+    c->node->types = types;
+}
+
+/* What a keyword says that can be used here. */
+static void tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
+                           const char *p)
+{
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_OLD_ID_:
+        if (c->draft != TCALL_DRAFT_4)
+            break; /* fall through */
+    case TCALL_ON_ID_:
+        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
+        break;
+    default: break;
+    }
+    if (tcall_rows_made_(on, *p))
+        tcall_sc_row_add_(c, on, 0, p);
+}
+
+/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
+ * it. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* A keyword of the schema at hand. One of another draft was meant by whoever
+ * wrote it. */
+static void tcall_sc_keyword_(tcall_sc_ *c, const char *key, const char *p)
+{
+    tcall_str word = tcall_text_inner_(key);
+    uint8_t on = tcall_keyword_of_(word);
+    bool known = tcall_sc_knows_(c, on);
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p, begins;
+    begun = begun == 'f' ? 't' : begun;
+    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[on];
+    if (memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    else if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if ((begins != 's' && begins != '*' && begins != begun && on) ||
+             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
+        tcall_sc_malformed_(c, p, begins);
+    else
+        tcall_sc_says_(c, key, on, p);
+    if (c->beside && on && known && tcall_is_beside_(on, p))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+}
+
+/* ---- what the rows have ---- */
+
+/* Bounds stay in the text, small whole ones also in count; counts are read. */
+static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
+{
+    const char *p = row->of.text;
+    tcall_num_ n = tcall_text_number_(p);
+    tcall_int value;
+    int rest;
+    bool fits = tcall_num_whole_(&n, 0, &value, &rest);
+    fits = fits && !((tcall_uint)value >> 31);
+    if (!rest && value <= INT16_MAX && value >= -INT16_MAX) {
+        row->count = (uint16_t)value;
+        row->flags |= TCALL_ROW_SMALL_;
+    }
+    if (row->on >= TCALL_ON_MIN_LENGTH_) {
+        row->of.number = fits ? (uint32_t)value : UINT32_MAX;
+        if (!tcall_num_integral_(&n) || n.sign < 0)
+            tcall_sc_refuse_(c, p, "impossible count",
+                             "use a whole number, 0 or more");
+    } else if (row->on == TCALL_ON_MULTIPLE_ &&
+               (n.sign <= 0 || n.top < -308 || n.top > 308 ||
+                !tcall_num_whole_(&n, tcall_num_digits_(&n) - 1 - n.top, &value,
+                                  &rest) ||
+                value >= 420000000)) { /* ten times it fits 32 bits */
+        tcall_sc_refuse_(c, p, "unsupported divisor",
+                         "use a number over 0 with at most 8 digits");
+    }
+}
+
+/* Returns the number of names in a list. */
+static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
+{
+    const char *at = tcall_text_first_(list);
+    uint16_t count = 0;
+    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+        if (*at != '"')
+            tcall_sc_malformed_(c, at, '"');
+    return count;
+}
+
+/* The lists of names in dependentRequired and dependencies. */
+static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
+{
+    const char *key = tcall_text_first_(row->of.text), *p;
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        p = tcall_text_value_(key);
+        if (*p == '[')
+            tcall_sc_names_(c, p);
+        else if (!(row->flags & TCALL_ROW_OLD_))
+            tcall_sc_refuse_(c, p, "wrong kind of value",
+                             "use an array of names");
+    }
+}
+
+/* Compiles count patterns, whose quotes lie so far apart. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-    char *mem = match ? c->mem + c->low : NULL;
+#ifndef TOOLCALL_NO_PATTERN
     tcall_pattern pattern;
-    int r = tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                                  TCALL_PATTERN_ESCAPED, mem,
-                                  match ? c->size - c->need + c->later : 0);
-    const size_t word = sizeof(void *);
-    uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
-    if (r == TCALL_E_INVALID && !match)
+    if (tcall_sc_program_(&pattern, quote, c->low, c->left) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    c->later += match ? 0 - need : need;
-    c->low += match ? need : 0;
-    if (!tcall_sc_fits_(c) || !match)
-        return;
     match->text = quote;
-    match->program = mem;
+    match->program = tcall_sc_take_(c, (uint32_t)pattern.need);
     match->count = pattern.count;
     match->states = pattern.states;
-}
-
 #else
-
-/* Compiles the pattern of a string, behind what is taken so far. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    if (!match)
-        tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                         "build it without TOOLCALL_NO_PATTERN");
-}
-
+    (void)match;
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 #endif
-
-/* ---- the end of a list ---- */
+}
 
 /* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
+    uint32_t slots = tcall_slots_of_(row->count);
+    bool table = tcall_sc_take_(c, slots * (uint32_t)sizeof(uint16_t)) && slots;
     uint16_t i;
-    bool twice;
     for (i = 0; i < row->count && c->steps > 0; i++) {
         const char *quote = row->of.members[i].name;
         tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        if (row->count <= TCALL_FEW_) {
-            twice = tcall_member_named_(row, name) < i;
-        } else {
+        bool twice;
+        if (table) {
             uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
             twice = *slot != 0;
             *slot = (uint16_t)(i + 1);
+        } else {
+            twice = tcall_member_named_(row, name) < i;
         }
         if (twice)
             tcall_sc_refuse_(c, quote, "name given twice", "keep one");
     }
 }
 
-/* Gives the schemas of a keyword their nodes, in the last row. */
-static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
+/* Gives the schemas of a keyword their members. */
+static void tcall_sc_list_(tcall_sc_ *c, tcall_row *row)
 {
-    bool named = tcall_keyword_begins_[on] == '{';
-    tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number;
-    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
-    size_t each = sizeof(tcall_member) +
-                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
-    tcall_member *members = (tcall_member *)tcall_sc_take_(
-        c, 1, count * each + slots * sizeof(uint16_t));
+    const char begins = tcall_keyword_begins_[row->on];
+    const char *at = row->of.text;
+    tcall_match *match;
     uint16_t i;
-    if (c->full)
+    if (begins != 's')
+        at = tcall_text_first_(at);
+    row->of.members = (const tcall_member *)(const void *)c->low;
+    while (at) {
+        const char *p = begins == '{' ? tcall_text_value_(at) : at;
+        if (row->on != TCALL_ON_DEPENDENCIES_ || *p != '[')
+            row->count = (uint16_t)(row->count + tcall_sc_wait_(c, at, p));
+        at = begins == 's' ? NULL : tcall_text_after_(tcall_text_skip_(p));
+    }
+    if (row->on != TCALL_ON_PATTERNS_) {
+        if (begins == '{')
+            tcall_sc_twice_(c, row);
         return;
-    row->of.members = members;
-    row->count = count;
-    for (i = 0; i < count; i++) {
-        const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        members[i].name = at->at;
-        if (on == TCALL_ON_PATTERNS_)
-            tcall_sc_pattern_(
-                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
-        tcall_sc_place_(c, mark, &members[i].node);
-        mark += at->span;
     }
-    if (named && on != TCALL_ON_PATTERNS_)
-        tcall_sc_names_(c, row);
+    match =
+        (tcall_match *)tcall_sc_take_(c, row->count * (uint32_t)sizeof *match);
+    for (i = 0; match && i < row->count; i++)
+        tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
 }
 
-/* ---- the end of a schema ---- */
-
-/* Whether a keyword counts beside a $ref up to draft 7. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
+/* Gives a row what it has beside the place in the text. */
+static void tcall_sc_fill_(tcall_sc_ *c, tcall_row *row)
 {
-    bool list = *p == '{' || *p == '[';
-    bool empty = list && tcall_text_closes_(tcall_text_space_(p + 1));
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
-/* Tells of what stands beside a $ref up to draft 7, where it does not count:
- * whoever wrote it meant it. */
-static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
-{
-    p = *p == '"' ? tcall_text_value_(p) : p;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        uint8_t on = tcall_keyword_of_(tcall_text_inner_(p));
-        p = tcall_text_value_(p);
-        if (on && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-        p = tcall_text_next_(tcall_text_skip_(p));
+    tcall_match *match;
+    if (row->on == TCALL_ON_EXTRA_ && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
+        row->on = TCALL_ON_ITEMS_;
+        row->flags |= TCALL_ROW_OLD_;
     }
+    if (tcall_row_has_(row->on)) {
+        tcall_sc_list_(c, row);
+    } else if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
+        if (match)
+            tcall_sc_pattern_(c, match, row->of.text);
+        row->of.match = match;
+        row->count = 1;
+    } else if (row->on == TCALL_ON_REQUIRED_) {
+        row->count = tcall_sc_names_(c, row->of.text);
+    } else if (row->on == TCALL_ON_NEEDED_) {
+        tcall_sc_needed_(c, row);
+    } else if (tcall_keyword_begins_[row->on] == '0') {
+        tcall_sc_number_(c, row);
+    }
+    if (row->on == TCALL_ON_DEPENDENCIES_)
+        row->on = TCALL_ON_DEPENDENT_;
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
- * for the compiler. */
+ * for $refs. */
 #define TCALL_ROW_END_ 8
 
-/* Flags the rows of a schema, which are in order. */
-static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
+/* Puts rows in the order of their keywords, and flags the last. */
+static void tcall_sc_order_(tcall_row *rows, uint8_t count)
 {
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count ? count - 1 : 0].flags |= TCALL_ROW_LAST_;
-}
-
-/* Brings the rows of a schema to their place, in their order. */
-static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
-{
-    tcall_row *from = tcall_sc_row_(c), *rows, row;
-    bool list = false, ref = false;
     uint8_t i, k;
-    c->rows -= count;
-    c->low += count * (uint32_t)sizeof row;
-    if (!tcall_sc_fits_(c) || !count)
-        return;
-    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
-    memmove(rows, from, count * sizeof row);
-    for (i = 0; i < count; i++) {
-        list = list || rows[i].on == TCALL_ON_PREFIX_;
-        ref = ref || rows[i].on == TCALL_ON_REF_;
-    }
-    for (i = 0; i < count; i++) {
-        row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list) {
-            row.on = TCALL_ON_ITEMS_;
-            row.flags |= TCALL_ROW_OLD_;
-        }
-        if (row.on == TCALL_ON_DEPENDENCIES_)
-            row.on = TCALL_ON_DEPENDENT_;
+    for (i = 1; i < count; i++) {
+        tcall_row row = rows[i];
         for (k = i; k && rows[k - 1].on > row.on; k--)
             rows[k] = rows[k - 1];
         rows[k] = row;
     }
-    tcall_sc_settle_(rows, count);
-    tcall_sc_mark_(c, mark)->made = rows;
-    if (ref && c->draft >= TCALL_DRAFT_7)
-        tcall_sc_beside_(c, tcall_sc_mark_(c, mark)->at);
+    rows[count - 1].flags |= TCALL_ROW_END_;
+    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
+        count--;
+    rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* A schema is complete: its mark and those within it are the last ones. Of a
- * list it gets its node with the others; on: the keyword that it alone is for,
- * 0: it is the root. */
-static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
+/* Gives a schema its rows: first all of them, then what they have. */
+static void tcall_sc_schema_(tcall_sc_ *c, tcall_member *member)
 {
-    tcall_member *root;
-    if (!c->full)
-        tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
-    if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
-        tcall_sc_top_(c)->count++;
-    } else if (on) {
-        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
-        tcall_sc_list_ends_(c, on, 1);
-    } else {
-        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
-        if (root)
-            c->out->root = tcall_sc_place_(c, mark, &root->node);
-    }
-}
-
-/* ---- strings and numbers ---- */
-
-#define TCALL_NEVER_ 0xFFFFFFFFu
-
-/* The first digits as an integer; NEVER where ten times that is too much. */
-static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
-{
-    const char *p = n->first;
-    uint32_t value = 0;
-    for (; digits > 0 && n->sign; digits--) {
-        if (value >= 42000000)
-            return TCALL_NEVER_;
-        value = value * 10 + (uint32_t)tcall_num_digit_(n, &p);
-    }
-    return value;
-}
-
-/* Bounds stay in the text, small whole ones also in count; counts are read. */
-TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, const char *p)
-{
-    tcall_row *row = tcall_sc_row_add_(c, c->on, p);
-    tcall_num_ n = tcall_num_read_(c->number);
-    bool whole = tcall_num_integral_(&n);
-    uint32_t value = tcall_num_digits_value_(&n, n.top + 1);
-    if (whole && value <= INT16_MAX) {
-        row->count = (uint16_t)(n.sign < 0 ? 0 - value : value);
-        row->flags |= TCALL_ROW_SMALL_;
-    }
-    if (c->on >= TCALL_ON_MIN_LENGTH_) {
-        row->of.number = value;
-        if (!whole || n.sign < 0)
-            tcall_sc_refuse_(c, p, "impossible count",
-                             "use a whole number, 0 or more");
-    } else if (c->on == TCALL_ON_MULTIPLE_ &&
-               (n.sign <= 0 || n.top < -308 || n.top > 308 ||
-                tcall_num_digits_value_(&n, tcall_num_digits_(&n)) ==
-                    TCALL_NEVER_)) {
-        tcall_sc_refuse_(c, p, "unsupported divisor",
-                         "use a number over 0 with at most 8 digits");
-    }
-}
-
-/* The draft that the value of a $schema names, -1: none that is known. */
-static int tcall_sc_draft_of_(const char *p)
-{
-    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
-    if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
-        uri.len--;
-    for (i = 0; i < sizeof tcall_dialects_ / sizeof *tcall_dialects_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_dialects_[i].uri), uri))
-            return tcall_dialects_[i].draft;
-    return -1;
-}
-
-/* A type that is none is remembered, so that it is told once. */
-#define TCALL_WRONG_TYPE_ 0x80
-
-/* Tells of a type that is none. */
-static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
-{
-    c->types |= TCALL_WRONG_TYPE_;
-    tcall_sc_refuse_(c, p, "unknown type",
-                     "use object, array, string, number, integer, boolean or "
-                     "null");
-}
-
-/* A type, or one of a list of them. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
-{
-    tcall_str word = tcall_text_inner_(p);
-    uint8_t i = 0;
-    while (i < 7 &&
-           (tcall_type_words_[i].len != word.len ||
-            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
-        i++;
-    if (i == 7)
-        tcall_sc_no_type_(c, p);
-    else
-        c->types |= (uint8_t)(1 << i);
-}
-
-/* All types of the open schema are there. */
-static void tcall_sc_types_end_(tcall_sc_ *c)
-{
-    if (!c->types)
-        tcall_sc_no_type_(c, c->list);
-    if (!c->full)
-        tcall_sc_mark_(c, tcall_sc_top_(c)->count)->back =
-            c->types & TCALL_SHAPE_ANY;
-}
-
-/* The root's $schema counts from the beginning, wherever it stands. */
-static void tcall_sc_draft_(tcall_sc_ *c, const char *p)
-{
-    int draft = tcall_sc_draft_of_(p);
-    if (draft == c->draft)
-        return;
-    if (c->depth > 1 || draft < 0 || c->dialect) {
-        tcall_sc_refuse_(c, p, "unknown $schema",
-                         "use https://json-schema.org/draft/2020-12/schema "
-                         "or http://json-schema.org/draft-07/schema");
-        return;
-    }
-    c->draft = (uint8_t)draft;
-    c->dialect = c->again = c->syntax.halt = true;
-    c->syntax.error = TCALL_E_SCHEMA;
-}
-
-/* A string or number of a keyword that is known. */
-static void tcall_sc_scalar_(tcall_sc_ *c, const char *p)
-{
-    tcall_match *match;
-    switch (c->on) {
-    case TCALL_ON_PATTERN_:
-        match = (tcall_match *)tcall_sc_take_(c, 1, sizeof *match);
-        tcall_sc_pattern_(c, NULL, p);
-        if (match && !c->full)
-            tcall_sc_pattern_(c, match, p);
-        tcall_sc_row_add_(c, c->on, NULL)->of.match = match;
-        tcall_sc_row_(c)->count = 1;
-        break;
-    case TCALL_ON_TYPE_:
-        tcall_sc_type_(c, p);
-        if (tcall_sc_top_(c)->kind != TCALL_ON_TYPE_)
-            tcall_sc_types_end_(c);
-        break;
-    case TCALL_ON_SCHEMA_: tcall_sc_draft_(c, p); break;
-    case TCALL_ON_ID_:
-    case TCALL_ON_OLD_ID_:
-        if (c->depth > 1 && p[1] != '#')
-            c->embedded = c->key;
-        break;
-    case TCALL_ON_REF_: tcall_sc_row_add_(c, c->on, p); break;
-    default: tcall_sc_number_(c, p);
-    }
-}
-
-/* ---- what the recogniser tells ---- */
-
-static tcall_opened_ *tcall_sc_open_(tcall_sc_ *c, uint8_t kind, uint32_t count)
-{
-    tcall_opened_ *top = &c->open[c->depth++];
-    top->kind = kind;
-    top->rows = 0;
-    top->count = (uint16_t)count;
-    return top;
-}
-
-/* Whether the array at p has nothing in it. */
-static bool tcall_sc_is_empty_(const tcall_sc_ *c, const char *p)
-{
-    const char *end = c->out->text + c->out->len;
-    for (p++; p < end && tcall_is_space_(*p);)
-        p++;
-    return p < end && *p == ']';
-}
-
-/* A schema begins at p; at: the name in front of it, or p; kind: that of a list
- * it is in, else its keyword and SCHEMA. */
-static tcall_ask_ tcall_sc_schema_(tcall_sc_ *c, uint8_t kind, const char *at,
-                                   const char *p)
-{
-    uint8_t only = kind & TCALL_SCHEMA_ ? kind : TCALL_SCHEMA_;
-    if (*p == '[' &&
-        (kind == TCALL_ON_NEEDED_ || kind == TCALL_ON_DEPENDENCIES_)) {
-        tcall_sc_open_(c, TCALL_ON_REQUIRED_, 0);
-        return TCALL_HEAR_;
-    }
-    if (kind == TCALL_ON_NEEDED_) {
-        tcall_sc_refuse_(c, p, "wrong kind of value", "use an array of names");
-        return TCALL_SKIP_;
-    }
-    if (*p != '{' && *p != 't' && *p != 'f') {
-        tcall_sc_malformed_(c, p, 's');
-        return TCALL_SKIP_;
-    }
-    if (kind == TCALL_ON_PATTERNS_)
-        tcall_sc_pattern_(c, NULL, at);
-    tcall_sc_mark_add_(c, at, *p == 'f' ? 0 : TCALL_SHAPE_ANY);
-    if (*p == '{') {
-        tcall_sc_open_(c, only, c->marks - 1);
-        return TCALL_HEAR_;
-    }
-    tcall_sc_schema_ends_(c, c->marks - 1, only & (TCALL_SCHEMA_ - 1));
-    return TCALL_SKIP_;
-}
-
-/* Whether the open schema has the keyword at hand already. */
-static bool tcall_sc_is_second_(tcall_sc_ *c)
-{
-    const tcall_opened_ *top = tcall_sc_top_(c);
-    const tcall_row *row = tcall_sc_row_(c);
+    const char *schema = tcall_sc_text_(member), *p;
+    const char *key = tcall_text_first_(schema);
     uint8_t i;
-    if (c->full)
-        return false;
-    for (i = 0; i < top->rows; i++)
-        if (row[i].on == c->on &&
-            (!i || row[i - 1].on != TCALL_ON_DEPENDENCIES_)) /* made both */
-            return true;
-    return c->on == TCALL_ON_TYPE_ &&
-           tcall_sc_mark_(c, top->count)->back != TCALL_SHAPE_ANY;
-}
-
-/* The value of a keyword that says no more about where it stands. */
-static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
-{
-    switch (c->on) {
-    case TCALL_ON_TYPE_:
-        c->types = 0;
-        c->list = p;
-        if (*p == '[' || *p == '"')
-            break;
-        tcall_sc_no_type_(c, p);
-        tcall_sc_types_end_(c);
-        return TCALL_SKIP_;
-    case TCALL_ON_ID_:
-    case TCALL_ON_OLD_ID_:
-        if (*p != '"' ||
-            (c->on == TCALL_ON_OLD_ID_ && c->draft != TCALL_DRAFT_4))
-            return TCALL_SKIP_;
-        break;
-    case TCALL_ON_UNIQUE_:
-        if (*p == 'f')
-            return TCALL_SKIP_; /* fall through */
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_:
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
-            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
-        break;
-    case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
-    default: break;
+    c->node = &member->node;
+    c->row = (tcall_row *)(void *)c->low;
+    c->rows = 0;
+    c->beside = c->draft >= TCALL_DRAFT_7 && tcall_text_get_(schema, "$ref");
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        p = tcall_text_value_(key);
+        tcall_sc_keyword_(c, key, p);
     }
-    if (*p != '[' && *p != '{') { /* its end is waited for */
-        c->at = p;
-        return TCALL_HEAR_;
-    }
-    if (tcall_row_has_(c->on)) {
-        if (*p == '[' && tcall_sc_is_empty_(c, p))
-            tcall_sc_malformed_(c, p, '[');
-        tcall_sc_row_add_(c, c->on, NULL)->of.number = c->marks;
-    }
-    tcall_sc_open_(c, c->on, 0);
-    return TCALL_HEAR_;
-}
-
-/* The value of a keyword. */
-static tcall_ask_ tcall_sc_value_(tcall_sc_ *c, const char *p)
-{
-    char begins, begun = *p == '-' || tcall_is_digit_(*p) ? '0'
-                         : *p == 'f'                      ? 't'
-                                                          : *p;
-    if (c->on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        c->on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[c->on];
-    if (tcall_sc_is_second_(c))
-        tcall_sc_refuse_(c, c->key, "keyword given twice", "keep one");
-    else if (begins == 's')
-        return tcall_sc_schema_(c, c->on | TCALL_SCHEMA_, p, p);
-    else if (begins != '*' && begins != begun)
-        tcall_sc_malformed_(c, p, begins);
-    else
-        return tcall_sc_part_(c, p);
-    return TCALL_SKIP_;
-}
-
-/* Whether the keyword at hand can be used here, and refuses it if not. A
- * keyword of another draft was meant by whoever wrote it. */
-static bool tcall_sc_usable_(tcall_sc_ *c)
-{
-    bool known = tcall_sc_knows_(c, c->on);
-    if (tcall_keyword_begins_[c->on] == '!')
-        tcall_sc_refuse_(c, c->key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, c->key, "keyword of another draft",
-                         "name its draft in $schema");
-    return known && tcall_keyword_begins_[c->on] != '!';
-}
-
-/* A name comes: of a schema it is a keyword, of properties a member. */
-static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
-                           bool last)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    tcall_str word = tcall_slice_(name, len);
-    if (!c->piece)
-        c->key = s->from;
-    else if (last)
-        word = tcall_text_inner_(c->key);
-    c->piece = !last;
-    if (!last || !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_))
-        return true;
-    if (memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, c->key, "keyword with escapes", "write it plainly");
-    c->on = tcall_keyword_of_(word);
-    return c->on && tcall_sc_usable_(c);
-}
-
-/* A value begins: what it may be was said by its keyword. */
-static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    const char *at = s->from;
-    uint8_t kind = c->depth ? tcall_sc_top_(c)->kind : (uint8_t)TCALL_SCHEMA_;
-    if (!c->depth)
-        return tcall_sc_schema_(c, kind, at, at);
-    if (kind & TCALL_SCHEMA_)
-        return tcall_sc_value_(c, at);
-    if (kind == TCALL_ON_REQUIRED_) {
-        tcall_sc_top_(c)->count++;
-        if (first != '"')
-            tcall_sc_malformed_(c, at, '"');
-        return TCALL_SKIP_;
-    }
-    if (kind == TCALL_ON_TYPE_) {
-        c->at = first == '"' ? at : NULL;
-        if (!c->at)
-            tcall_sc_no_type_(c, at);
-        return c->at ? TCALL_HEAR_ : TCALL_SKIP_;
-    }
-    return tcall_sc_schema_(
-        c, kind, tcall_keyword_begins_[kind] == '{' ? c->key : at, at);
-}
-
-/* A number comes in one piece, for the whole text is there. */
-static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
-}
-
-/* A value is complete: the schema, list or map that it is gets its rows. */
-static void tcall_sc_end_(tcall_syntax_ *s)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    tcall_opened_ top;
-    const char *at = c->at;
-    c->at = NULL;
-    if (at) {
-        tcall_sc_scalar_(c, at);
+    for (i = 0; i < c->rows; i++)
+        tcall_sc_fill_(c, &c->row[i]);
+    if (!c->rows)
         return;
-    }
-    top = *tcall_sc_top_(c);
-    c->depth--;
-    if (top.kind & TCALL_SCHEMA_) {
-        tcall_sc_rows_(c, top.count, top.rows);
-        tcall_sc_schema_ends_(c, top.count, top.kind & (TCALL_SCHEMA_ - 1));
-    } else if (top.kind == TCALL_ON_TYPE_) {
-        tcall_sc_types_end_(c);
-    } else if (tcall_row_has_(top.kind)) {
-        tcall_sc_list_ends_(c, top.kind, top.count);
-    } else if (tcall_sc_top_(c)->kind & TCALL_SCHEMA_) {
-        tcall_sc_row_(c)->count = top.count; /* required */
-    }
+    tcall_sc_order_(c->row, c->rows);
+    c->node->rows = c->row;
 }
 
 /* ---- $ref ---- */
 
-static tcall_sc_spot_ *tcall_sc_mark_of_(const tcall_sc_ *c,
-                                         const tcall_node *node)
-{
-    return tcall_sc_mark_(c, (uint32_t)(node->digits | node->flags << 8));
-}
-
-/* The index that a name of a pointer is in an array, or NO_MEMBER. */
+/* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
 static uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
@@ -13221,97 +13056,78 @@ static uint16_t tcall_index_of_(tcall_str name)
     return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
 }
 
-/* The node of a row that a name of a pointer leads to, or NULL. */
-static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
+/* Returns which member of a row a name of a pointer leads to, or NO_MEMBER. */
+static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
-    bool named = tcall_keyword_begins_[row->on] == '{';
-    uint16_t i = named ? 0 : tcall_index_of_(name);
-    if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count &&
-               !tcall_text_same_(row->of.members[i].name, name))
-            i++;
-    else if (named)
-        i = tcall_member_named_(row, tcall_text_bytes_in_(name));
-    return tcall_row_node_(row, i);
+    uint16_t i = 0;
+    if (tcall_keyword_begins_[row->on] != '{')
+        return tcall_index_of_(name);
+    if (row->on != TCALL_ON_PATTERNS_)
+        return tcall_member_named_(row, tcall_text_bytes_in_(name));
+    while (i < row->count && !tcall_text_same_(row->of.members[i].name, name))
+        i++;
+    return i;
 }
 
-/* The row that a name of a pointer leads to, or NULL. */
+/* Returns the row that a name of a pointer leads to, or NULL. */
 static const tcall_row *
 tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
 {
     uint8_t on = tcall_keyword_of_(name), other = on;
-    const tcall_row *row = node->rows, *found = NULL;
+    const tcall_row *row = tcall_row_has_(on) ? node->rows : NULL;
     if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
         other = TCALL_ON_PREFIX_;
     if (on == TCALL_ON_DEPENDENCIES_)
         on = other = TCALL_ON_DEPENDENT_;
-    if (!on || on == TCALL_ON_REF_ || !tcall_row_has_(on))
-        return NULL;
-    for (; row && !found; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1)
-        if (row->on == on || row->on == other)
-            found = row;
-    return found;
+    while (row && row->on != on && row->on != other)
+        row = row->flags & TCALL_ROW_END_ ? NULL : row + 1;
+    return row;
 }
 
-/* The node that the fragment of a URI leads to, or NULL. */
-static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
+/* Returns the member that the fragment of a URI leads to, or NULL. */
+static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
-    const tcall_node *node = c->out->root;
-    const tcall_row *row = NULL;
-    while (*p == '/') {
+    const tcall_member *member = c->mark->member;
+    const tcall_row *row = NULL; /* a keyword that has several schemas */
+    while (member && *p == '/') {
         char bytes[TCALL_NAME_MAX_];
-        bool list = row != NULL;
         int len;
+        uint16_t i = 0;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0 || !node)
-            return NULL;
-        name = tcall_slice_(bytes, (size_t)len);
-        row = list ? row : tcall_sc_row_named_(c, node, name);
-        if (row && !list && tcall_keyword_begins_[row->on] != 's')
-            continue;
-        node = list  ? tcall_row_named_(row, name)
-               : row ? tcall_row_node_(row, 0)
-                     : NULL;
+        name = tcall_slice_(bytes, (size_t)(len < 0 ? 0 : len));
+        if (row) {
+            i = tcall_row_named_(row, name);
+        } else {
+            row = tcall_sc_row_named_(c, &member->node, name);
+            if (row && tcall_keyword_begins_[row->on] != 's')
+                continue;
+        }
+        member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
         row = NULL;
     }
-    return row ? NULL : node;
+    return row ? NULL : member;
 }
 
-/* Finds the schema that a $ref means. */
+/* Gives a $ref the member of the place that it points to. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
 {
-    const char *at = row->of.text, *p = at + 2;
-    const tcall_node *node = NULL;
+    const char *at = row->of.text;
+    const tcall_member *member = NULL;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
     c->embedded = NULL;
-    if (at[1] != '#' || (*p != '"' && *p != '/'))
+    if (at[1] != '#' || (at[2] != '"' && at[2] != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-    else if (!(node = tcall_sc_target_(c, p)))
+    else if (!(member = tcall_sc_target_(c, at + 2)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    if (node) /* it lies in a member */
-        row->of.text = (const char *)node - offsetof(tcall_member, node);
-    row->count = node != NULL;
+    row->of.members = member;
+    row->count = member != NULL;
     c->steps--;
-}
-
-/* Gives each $ref the node of the place that it points to. */
-static void tcall_sc_refs_(tcall_sc_ *c)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks && c->steps > 0; i++) {
-        const tcall_node *node = (const tcall_node *)tcall_sc_mark_(c, i)->made;
-        const tcall_row *row = node->rows;
-        if (row && row->on == TCALL_ON_ALLOF_)
-            row = tcall_row_next_(row);
-        if (row && row->on == TCALL_ON_REF_)
-            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-    }
 }
 
 /* ---- how many frames ---- */
@@ -13320,87 +13136,71 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
-                             const tcall_sc_spot_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
+                             const tcall_sc_mark_ *to)
 {
     const char *last = NULL;
-    for (;;) {
-        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, from);
-        const char *at = mark->at, *ref;
-        at = *at == '"' ? tcall_text_value_(at) : at;
-        ref = tcall_text_get_(at, "$ref");
+    for (;; from = &c->mark[from->from]) {
+        const char *ref = tcall_text_get_(tcall_sc_text_(from->member), "$ref");
         last = ref && (!last || ref > last) ? ref : last;
-        if (mark == to)
+        if (from == to)
             break;
-        from = mark->back;
     }
     tcall_sc_refuse_(c, last, "$ref that leads to itself",
                      "let it go through properties or items");
 }
 
-/* Adds the frames of the schemas that a row brings for the same value. Returns
- * the mark of one that has to be counted before, or NULL. */
-static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                           uint16_t from, uint32_t *frames)
+/* Counts the frames of a schema, those of what its rows bring for the same
+ * value included. Returns a schema that has to be counted before, or NULL. */
+static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
 {
-    /* of groups */
+    /* of the groups of keywords */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
+    const tcall_node *node = &mark->member->node;
+    bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+    const tcall_row *row = node->rows;
+    uint32_t frames = 1;
     uint16_t i;
-    *frames += own[row->on];
-    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
-        if (!mark->span)
-            return mark;
-        if (mark->span == TCALL_OPEN_ && !c->faults)
-            tcall_sc_circle_(c, from, mark);
-        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
+    mark->width = TCALL_OPEN_;
+    for (; row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row)) {
+        if (!chosen && (row->on == TCALL_ON_THEN_ || row->on == TCALL_ON_ELSE_))
+            continue;
+        frames += own[row->on];
+        for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
+            const tcall_node *same = &row->of.members[i].node;
+            tcall_sc_mark_ *first =
+                &c->mark[same->digits | (uint32_t)same->flags << 8];
+            if (!first->width)
+                return first;
+            if (first->width == TCALL_OPEN_ && !c->out->reason)
+                tcall_sc_circle_(c, mark, first);
+            frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
+        }
     }
+    mark->width = (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
     return NULL;
 }
 
-/* Counts the frames of one schema. */
-static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
-{
-    uint16_t i = from;
-    for (;;) {
-        tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_node *node = (const tcall_node *)mark->made;
-        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
-        const tcall_row *row = node->rows;
-        uint32_t frames = 1;
-        mark->span = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
-             row = tcall_row_next_(row))
-            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
-                first = tcall_sc_count_row_(c, row, i, &frames);
-        if (first) {
-            first->back = i;
-            i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
-            continue;
-        }
-        mark->span =
-            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
-        if (i == from)
-            return;
-        i = mark->back;
-    }
-}
-
-/* Counts the frames of all schemas, and refuses those with too many. */
+/* Counts the frames of all schemas, those within others mostly first, and
+ * refuses a schema that needs too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    uint32_t i;
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->faults;) {
-        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-        if (!mark->span)
-            tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
-            tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
-                             "use fewer");
-        if (c->out->width < mark->span)
-            c->out->width = mark->span;
+    uint32_t i = c->marks;
+    while (i-- > 0) {
+        tcall_sc_mark_ *end = &c->mark[i];
+        tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
+        while (mark && !c->out->reason) {
+            first = tcall_sc_count_(c, mark);
+            if (first)
+                first->from = (uint16_t)(mark - c->mark);
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+                tcall_sc_refuse_(c, mark->member->name,
+                                 "too many alternatives at one value",
+                                 "use fewer");
+            else if (c->out->width < mark->width)
+                c->out->width = mark->width;
+            mark = first ? first : mark == end ? NULL : &c->mark[mark->from];
+        }
     }
 }
 
@@ -13430,8 +13230,8 @@ static void tcall_sc_members_(tcall_node *node)
     if (!row)
         return;
     row->flags |= TCALL_ROW_MUSTS_;
-    for (i = 0, name = tcall_text_next_(row->of.text + 1); *name == '"';
-         name = tcall_text_next_(tcall_text_skip_(name))) {
+    for (i = 0, name = tcall_text_first_(row->of.text); name;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
         i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             members[i].node.flags |= TCALL_NODE_MUST_;
@@ -13441,187 +13241,121 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- all nodes are there ---- */
-
-static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
-{
-    return (tcall_node *)(uintptr_t)tcall_sc_mark_(c, i)->made;
-}
-
-/* The nodes are all there. */
-TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
+/* All nodes are there. Those within others come after them in the queue. */
+static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_refs_(c);
-    if (c->faults || c->steps <= 0)
-        return;
-    tcall_sc_measure_(c);
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = tcall_sc_made_(c, i);
+    for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_row *row =
+            tcall_row_of_(&c->mark[i].member->node, TCALL_ON_REF_);
+        if (row)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+    }
+    if (c->steps <= 0 && !c->out->reason)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    if (!c->out->reason)
+        tcall_sc_measure_(c);
+    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+        tcall_node *node = &c->mark[i].member->node;
         node->digits = node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
+        tcall_sc_members_(node);
     }
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_members_(tcall_sc_made_(c, i));
-}
-
-/* ---- moving ---- */
-
-static const void *tcall_moved_(const void *from, size_t by)
-{
-    return from ? (const char *)from + by : NULL;
-}
-
-/* Moves what a row points to by so many bytes. */
-static void tcall_row_move_(tcall_row *row, size_t by)
-{
-    bool one = row->on == TCALL_ON_PATTERN_;
-    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
-    uint16_t i;
-    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
-        match[i].program = tcall_moved_(match[i].program, by);
-    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
-        row->of.text = (const char *)tcall_moved_(row->of.text, by);
-}
-
-/* Moves the nodes to the end of the memory, and what points at them. Returns
- * where they begin. */
-static size_t tcall_sc_move_(tcall_sc_ *c)
-{
-    size_t by = c->size - c->low;
-    uint32_t i;
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = tcall_sc_made_(c, i);
-        const tcall_row *row = node->rows;
-        for (; row; row = tcall_row_next_(row))
-            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
-        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
-    }
-    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
-    memmove(c->mem + by, c->mem, c->low);
-    return by;
 }
 
 /* ---- entry ---- */
 
-static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
-    tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
-
-/* Reads the text, all that is in the compiler but how to compile forgotten.
- * Returns what is wrong with it as JSON. */
-static int tcall_sc_read_(tcall_sc_ *c)
+/* Adds up what a text takes. Returns what is wrong with it as JSON. */
+TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c)
 {
-    tcall_str text = tcall_slice_(c->out->text, c->out->len);
+    const tcall_schema *out = c->out;
+    tcall_sizes_ sizes;
     size_t eaten;
-    c->full = c->again = c->piece = false;
-    c->need = c->low = c->rows = c->marks = c->later = 0;
-    c->steps = TOOLCALL_MAX_STEPS;
-    c->embedded = c->at = NULL;
-    c->depth = 0;
-    c->faults = 0;
-    c->out->reason = c->out->remedy = NULL;
-    tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
-    eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
-    tcall_syntax_feed_(&c->syntax, text.ptr + eaten, text.len - eaten);
-    return tcall_syntax_end_(&c->syntax);
-}
-
-/* Reads once, and again for the draft that the root names. */
-static int tcall_sc_run_(tcall_sc_ *c)
-{
-    int r = tcall_sc_read_(c);
-    if (c->again)
-        r = tcall_sc_read_(c);
-    if (r < 0)
-        return r;
-    if (!c->full)
-        tcall_sc_finish_(c);
-    if (c->steps <= 0 && !c->faults)
-        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                         "too many steps to compile",
-                         "use fewer $refs that lead to each other");
-    return TCALL_OK;
-}
-
-/* Compiles into memory; end: the nodes are moved to its end. which: the fault
- * that refuses it, where there are several. */
-static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             tcall_draft draft, uint32_t which, bool end)
-{
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
     int r;
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.draft = (uint8_t)draft;
-    c.which = which;
-    if (mem && size > pad) {
-        c.size =
-            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    r = tcall_sc_run_(&c);
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (c.faults || c.full || r < 0)
-        out->root = NULL; /* nothing is checked against the rest */
-    else if (end)
-        out->used = size - pad - tcall_sc_move_(&c);
-    return r < 0         ? r
-           : out->reason ? TCALL_E_SCHEMA
-           : c.full      ? TCALL_E_MEMORY
-                         : (int)out->used;
+    memset(&sizes, 0, sizeof sizes);
+    sizes.open[0].on = TCALL_ON_DEFS_;
+    tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
+    eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
+    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    r = tcall_syntax_end_(&sizes.syntax);
+    c->left = sizes.bytes;
+    c->most = sizes.schemas;
+    if (r >= 0 && sizes.beyond)
+        tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
+                         "split the schema");
+    return r;
 }
 
-/* Each fault is told of the schema compiled anew for it, and the first again:
- * it stays. There are not more than what the steps do for. */
-static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
-                           size_t size, const tcall_author_ *author, bool end)
+/* Makes all nodes. */
+static void tcall_sc_make_(tcall_sc_ *c)
 {
-    uint32_t which = 0;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
-    while (r == TCALL_E_SCHEMA && author->tell &&
-           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
-        author->tell(author->user, out);
-        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    const char *root = tcall_text_space_(c->out->text);
+    const char *named = tcall_text_get_(root, "$schema");
+    int draft = named ? tcall_sc_draft_of_(named) : -1;
+    uint32_t i;
+    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
+    c->steps = TOOLCALL_MAX_STEPS;
+    tcall_sc_wait_(c, root, root);
+    for (i = 0; i < c->marks; i++) {
+        c->out->root = &c->mark->member->node;
+        tcall_sc_schema_(c, c->mark[i].member);
     }
-    if (which)
-        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
-    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
-        return r;
-    memset(out, 0, sizeof *out);
-    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-    return TCALL_E_SCHEMA;
+    tcall_sc_finish_(c);
+    if (c->out->reason)
+        c->out->root = NULL; /* nothing is checked against the rest */
 }
 
-/* Compiles a schema as its author wants it. */
+/* Compiles a schema as its author wants it. With end, out->used bytes are used
+ * at the end of the memory. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    return tcall_sc_start_(out, text, mem, size, author, false);
-}
-
-/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
- * the bytes there. */
-TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size)
-{
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_sc_start_(out, text, mem, size, &nobody, true);
+    const size_t word = sizeof(void *);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
+    char *begin = (char *)mem + pad;
+    uint32_t queue, stays;
+    tcall_sc_ c;
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    memset(&c, 0, sizeof c);
+    out->text = text.ptr;
+    out->len = text.len;
+    c.out = out;
+    c.author = author;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_sizes_(&c);
+    if (r < 0) {
+        memset(out, 0, sizeof *out);
+        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    }
+    if (out->reason)
+        return TCALL_E_SCHEMA;
+    stays = c.left;
+    queue = c.most * (uint32_t)sizeof *c.mark;
+    out->need = TCALL_SIZE_(stays + queue + pad);
+    if (!mem || size < out->need)
+        return TCALL_E_MEMORY;
+    if (author->end)
+        from = (size - pad) / word * word - stays;
+    c.low = begin + from;
+    c.mark = (tcall_sc_mark_ *)(void *)(author->end ? begin : begin + stays);
+    memset(c.low, 0, stays);
+    memset(c.mark, 0, queue);
+    out->used = author->end ? size - pad - from : pad + stays;
+    tcall_sc_make_(&c);
+    if (!out->reason && (c.left || c.marks != c.most))
+        __builtin_trap();
+    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }
 
@@ -15569,7 +15303,7 @@ static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
                              tcall_schema_text source)
 {
     tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
@@ -15586,7 +15320,9 @@ static int tcall_schema_compile_source_(tcall_schema *out,
                                         tcall_schema_text source, void *mem,
                                         size_t size)
 {
-    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
+    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
+                                     &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
@@ -15602,7 +15338,7 @@ static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
 static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
                             tcall_schema_text source)
 {
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
     author.user = (void *)(uintptr_t)judged;
     *schema = *source.made;
     return tcall_schema_takes_(judged, schema, &author);
@@ -15923,13 +15659,15 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     return r;
 }
 
-/* What a call takes besides its texts, and what tcall_pick takes. */
-#define TCALL_CALL_ROOM_ 2048
+/* What a call takes besides its texts; tcall_pick takes as much, and some more
+ * for each tool. */
+enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
 
 /* Returns how much of the block calls with so many bytes of text may take. */
 TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    room += TCALL_PICK_ROOM_ * desc->tool_count;
     for (i = 0; i < desc->tool_count; i++)
         if (desc->tools[i]
                 .output.text) /* it is read as a value, to be checked */
@@ -16098,523 +15836,6 @@ TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
 }
 
 #endif /* TOOLCALL_NO_EVENTS */
-
-/* ==========================================================================
- * >>words
- *
- * Splits text of any script into words, which are compared by their stems:
- * without case, accents, width and English endings. lampOn and HTTPServer are
- * two words each, PDFs is one. In scripts that are written without spaces, a
- * word is a pair of neighbouring characters.
- */
-
-enum {
-    TCALL_WORD_BYTES_ = 28, /* of a word; further ones do not count */
-    TCALL_WORD_PREFIX_ = 6  /* letters that make longer words alike */
-};
-
-/* Words that say nothing about what is wanted, by their first letter. Words
- * that tell a device what to do (on, off, up, down, all) are not among them. */
-static const char tcall_stop_words_[] =
-    "a able about additionally after again also am an and another any anyone "
-    "anything anyway are as at\0"
-    "based be because been before being best between both but by\0"
-    "can could\0"
-    "d did do does doing don done during\0"
-    "e each etc every\0"
-    "finally first following for from furthermore\0"
-    "g give given good great\0"
-    "had has have having he hello help her here hey hi him his how\0"
-    "i if im in into is it its ive\0"
-    "just\0"
-    "kindly know\0"
-    "lastly let lets like ll look looking\0"
-    "m make may me might mine more moreover most must my\0"
-    "need needs next no nor not now\0"
-    "of ok okay once only or other our\0"
-    "per please\0"
-    "\0"
-    "re regarding related\0"
-    "s same second shall she should so some someone something soon such sure\0"
-    "t tell than thank thanks that the their them then there these they thing "
-    "things third this those through to too\0"
-    "us use used using\0"
-    "ve very via\0"
-    "want wants was way ways we well were what when where which who whom whose "
-    "why will with would\0"
-    "\0"
-    "yes you your\0";
-
-/* ---- characters */
-
-enum {
-    TCALL_CHAR_SIGN_,
-    TCALL_CHAR_LETTER_, /* or digit */
-    TCALL_CHAR_WIDE_,   /* of a script without spaces */
-    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
-};
-
-/* The kind of all characters from a code point on, up to the next row. */
-static const struct tcall_script_ {
-    uint32_t first;
-    uint8_t kind;
-} tcall_scripts_[] = {
-    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
-    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
-    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
-    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
-    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
-    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
-    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
-    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
-    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
-    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
-    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
-    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
-    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
-    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
-    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
-    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
-    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
-    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
-
-typedef struct tcall_char_ {
-    uint32_t code; /* without case, accent and width */
-    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
-    uint8_t kind;
-    bool capital;
-} tcall_char_;
-
-static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
-{
-    return code >= first && code <= last;
-}
-
-static bool tcall_is_letter_(char c)
-{
-    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
-}
-
-static uint8_t tcall_char_kind_(uint32_t code)
-{
-    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
-    uint8_t kind = TCALL_CHAR_SIGN_;
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (tcall_scripts_[i].first <= code)
-            kind = tcall_scripts_[i].kind;
-    return kind;
-}
-
-/* Returns the lower letter of a code point, in Latin-1 without its accent. */
-static uint32_t tcall_char_fold_(uint32_t code)
-{
-    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
-    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
-    if (tcall_between_(code, 'A', 'Z') ||
-        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
-        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
-        return code + 0x20;
-    if (tcall_between_(code, 0x400, 0x40F))
-        return code + 0x50;
-    if (tcall_between_(code, 0xC0, 0xFF))
-        return (unsigned char)latin[code % 32];
-    if (tcall_between_(code, 0x100, 0x17F)) {
-        /* A lower letter follows its capital, which mostly is even. */
-        bool odd = tcall_between_(code, 0x139, 0x148) ||
-                   tcall_between_(code, 0x179, 0x17E);
-        return code + (code % 2 == odd);
-    }
-    return code;
-}
-
-/* ---- words */
-
-/* A text, and the last word that was read from it. */
-typedef struct tcall_split_ {
-    const char *cursor, *end;
-    const tcall_object *shape; /* its texts follow, from this one on */
-    unsigned shape_text;
-    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
-    bool input;             /* look for sentences, and for keys of JSON */
-    bool json;              /* decode escapes */
-    bool in_key;            /* the word is part of a key */
-    bool sentence;          /* a sentence ended before the word */
-    bool paired;            /* the word includes the character at the cursor */
-    uint8_t length;
-    const char *word; /* in the text, or where it had to be folded */
-    unsigned initials;
-    uint32_t stem, prefix;  /* hashes; prefix is 0 for short words */
-    unsigned count, longer; /* words of the text so far; of three bytes */
-    char folded[TCALL_WORD_BYTES_];
-} tcall_split_;
-
-TCALL_SHARED_ void tcall_split_init_(tcall_split_ *words, tcall_str text)
-{
-    memset(words, 0, offsetof(tcall_split_, folded));
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-}
-
-/* Begins an input of a user, which is text or JSON. */
-TCALL_SHARED_ void tcall_split_input_(tcall_split_ *words, tcall_str input)
-{
-    const char *start;
-    tcall_split_init_(words, input);
-    for (start = words->cursor; start < words->end; start++)
-        if ((unsigned char)*start > ' ')
-            break;
-    words->input = true;
-    words->json = start < words->end && (*start == '{' || *start == '[');
-}
-
-/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
- * \u only separate words: their code is 0. */
-static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
-{
-    size_t i;
-    *code = at[1] == 'n' ? '\n' : 0;
-    if (at[1] != 'u' || left < 6)
-        return 2;
-    for (i = 2; i < 6; i++)
-        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
-    return 6;
-}
-
-/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
- * byte that is not UTF-8 has the code 0. */
-static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
-{
-    const char *at = words->cursor;
-    size_t left = (size_t)(words->end - at), bytes;
-    *code = 0;
-    if (left == 0)
-        return 0;
-    if (*at == '\\' && words->json && left > 1)
-        return tcall_escape_code_(at, left, code);
-    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
-    if (bytes == 0)
-        return 1;
-    *code = (uint32_t)tcall_utf8_next_(&at);
-    return bytes;
-}
-
-static tcall_char_ tcall_split_char_(const tcall_split_ *words)
-{
-    tcall_char_ c;
-    uint32_t code;
-    c.bytes = tcall_split_code_(words, &code);
-    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
-        code -= 0xFEE0;
-    c.code = tcall_char_fold_(code);
-    c.kind = tcall_char_kind_(c.code);
-    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
-    return c;
-}
-
-/* Returns whether the JSON string whose content begins at `at` is a key. */
-static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
-{
-    const char *end = words->end;
-    while (at < end && *at != '"')
-        at += *at == '\\' ? 2 : 1;
-    for (at++; at < end && (unsigned char)*at <= ' '; at++)
-        ;
-    return at < end && *at == ':';
-}
-
-TCALL_SHARED_ bool tcall_bit_(const uint32_t *bits, unsigned i)
-{
-    return bits[i / 32] >> i % 32 & 1;
-}
-
-/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
- * part of a character beyond ASCII, or the backslash of an escape. */
-static const char tcall_bytes_[] = "                                "
-                                   "                0000000000      "
-                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
-                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
-                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
-
-/* Returns where bytes of this sort end. */
-static const char *tcall_row_(const char *at, const char *end, char sort)
-{
-    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
-        at++;
-    return at;
-}
-
-/* Notes what a sign of the input means for the next word; `next` follows it. */
-static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
-                              const char *next)
-{
-    switch (code) {
-    case '.': /* but not in 1.5 or example.com */
-        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
-            words->sentence = true;
-        break;
-    case '!':
-    case '?':
-    case ';':
-    case '\n':
-    case 0x3002: words->sentence = true; break;
-    case '"':
-        words->in_key = words->json && tcall_split_is_key_(words, next);
-        if (words->in_key)
-            words->sentence = true;
-        break;
-    default: break;
-    }
-}
-
-static void tcall_split_put_(tcall_split_ *words, uint32_t code)
-{
-    char *end = words->folded + words->length;
-    if (words->length + 4 <= TCALL_WORD_BYTES_)
-        words->length = (uint8_t)(words->length + tcall_utf8_(end, code));
-}
-
-/* Ends a word that begins with a wide character by the next one, if that is
- * wide too. Returns false for the last character of a row, which the word
- * before already includes. */
-static bool tcall_split_pair_(tcall_split_ *words)
-{
-    tcall_char_ next = tcall_split_char_(words);
-    bool was_paired = words->paired;
-    words->paired = next.kind == TCALL_CHAR_WIDE_;
-    if (words->paired)
-        tcall_split_put_(words, next.code);
-    return words->paired || !was_paired;
-}
-
-/* Reads a word, or one sign, that may contain escapes and any characters.
- * Returns whether it was a word. */
-static bool tcall_split_fold_(tcall_split_ *words)
-{
-    bool lower = false;
-    words->word = words->folded;
-    for (words->length = 0;;) {
-        tcall_char_ c = tcall_split_char_(words);
-        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
-                    (c.capital && lower);
-        if (ends && words->length > 0)
-            return true;
-        words->cursor += c.bytes;
-        if (c.kind == TCALL_CHAR_SIGN_) {
-            if (c.code != '"')
-                tcall_split_sign_(words, c.code, words->cursor);
-            return false;
-        }
-        if (c.kind == TCALL_CHAR_MARK_)
-            continue;
-        tcall_split_put_(words, c.code);
-        lower = !c.capital;
-        if (c.kind == TCALL_CHAR_WIDE_)
-            return tcall_split_pair_(words);
-    }
-}
-
-/* Returns the end of the word at the cursor where it consists of ASCII letters
- * or digits; NULL where it contains other characters or escapes. */
-static const char *tcall_split_ascii_(const tcall_split_ *words)
-{
-    const char *start = words->cursor, *end = words->end;
-    const char *little = tcall_row_(start, end, 'A');
-    const char *after = tcall_row_(little, end, 'a');
-    if (after == start)
-        after = tcall_row_(start, end, '0');
-    else if (little - start > 1 && after > little &&
-             !(after - little == 1 && *little == 's')) /* but for PDFs */
-        after = little - 1; /* HTTPServer: the last capital begins a word */
-    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
-                                                                     : after;
-}
-
-/* ---- stems */
-
-static bool tcall_ends_with_(const char *word, size_t length, const char *end)
-{
-    size_t n = strlen(end);
-    return length >= n && memcmp(word + length - n, end, n) == 0;
-}
-
-/* Bits of a, e, i, o, u and y. */
-#define TCALL_VOWELS_ 0x1104111u
-
-static bool tcall_has_vowel_(const char *word, size_t length)
-{
-    while (length-- > 0)
-        if (tcall_is_letter_(word[length]) &&
-            TCALL_VOWELS_ >> (word[length] - 'a') & 1)
-            return true;
-    return false;
-}
-
-/* Returns the length of the stem of a word of four letters or more, so that its
- * forms are alike: light, lights, lighting. A stem need not be a word. It has
- * at least three letters. */
-static size_t tcall_stem_(const char *word, size_t length)
-{
-    size_t cut = 0;
-    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
-        length--;
-    if (tcall_ends_with_(word, length, "ed"))
-        cut = 2;
-    else if (tcall_ends_with_(word, length, "ing") ||
-             tcall_ends_with_(word, length, "ion"))
-        cut = 3;
-    if (length - cut > 2 && tcall_has_vowel_(word, length - cut))
-        length -= cut;
-    if (length > 3 && word[length - 1] == 'e')
-        length--;
-    if (length > 3 && word[length - 1] == word[length - 2] &&
-        !tcall_has_vowel_(word + length - 1, 1))
-        length--;
-    return length;
-}
-
-TCALL_SHARED_ unsigned tcall_at_most_(size_t value, unsigned most)
-{
-    return value < most ? (unsigned)value : most;
-}
-
-/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
- * cities. */
-static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
-                                 bool endings)
-{
-    for (; length > 0; length--, word++) {
-        char c = endings && *word == 'y' ? 'i' : *word;
-        hash = (hash ^ (unsigned char)c) * 16777619u;
-    }
-    return hash;
-}
-
-/* Makes the keys of a word. Only longer words of letters have endings and a
- * prefix. The hash of a prefix is inverted, so that it never equals that of a
- * stem with the same letters. */
-static void tcall_split_stem_(tcall_split_ *words)
-{
-    const char *word = words->word;
-    size_t length = words->length, first;
-    bool endings = length > 3 && tcall_is_letter_(*word);
-    if (endings)
-        length = tcall_stem_(word, length);
-    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
-    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
-    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
-    words->stem =
-        tcall_word_hash_(words->stem, word + first, length - first, endings);
-}
-
-/* ---- the next word */
-
-/* Returns ten bits from the first three letters, which all forms of a word
- * share: y and i differ in a bit that does not count. They rule most words out
- * before the work of making a stem. */
-static unsigned tcall_initials_(const char *word, size_t length)
-{
-    unsigned bits = (unsigned)(word[0] & 31) << 5;
-    if (length > 1)
-        bits ^= (unsigned)(word[1] & 15) << 1;
-    if (length > 2)
-        bits ^= (unsigned)(word[2] & 15) * 37;
-    return bits & 1023;
-}
-
-/* Reads a word or a sign at the cursor; returns whether it was a word. */
-static bool tcall_split_read_(tcall_split_ *words)
-{
-    const char *after = tcall_split_ascii_(words);
-    if (!after)
-        return tcall_split_fold_(words);
-    words->word = words->cursor;
-    words->cursor = after;
-    words->length = (uint8_t)tcall_at_most_((size_t)(after - words->word),
-                                            TCALL_WORD_BYTES_);
-    return true;
-}
-
-/* Counts the word; returns whether it may be wanted. */
-static bool tcall_split_count_(tcall_split_ *words)
-{
-    words->initials = tcall_initials_(words->word, words->length);
-    words->count++;
-    words->longer += words->length > 2;
-    return !words->wanted || tcall_bit_(words->wanted, words->initials);
-}
-
-/* Turns a word of ASCII letters that begins with a capital into lower letters.
- */
-static void tcall_split_lower_(tcall_split_ *words)
-{
-    size_t i;
-    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
-        return;
-    for (i = 0; i < words->length; i++)
-        words->folded[i] = (char)(words->word[i] | 0x20);
-    words->word = words->folded;
-}
-
-/* Skips ASCII signs, and in an input notes what they mean. */
-static void tcall_split_signs_(tcall_split_ *words)
-{
-    const char *at = words->cursor;
-    words->cursor = tcall_row_(at, words->end, ' ');
-    if (words->input)
-        for (; at < words->cursor; at++)
-            tcall_split_sign_(words, (unsigned char)*at, at + 1);
-}
-
-/* Goes on with the next text of a shape. */
-static bool tcall_split_more_(tcall_split_ *words)
-{
-    tcall_str text = tcall_slice_(NULL, 0);
-    if (words->shape)
-        text = tcall_shape_words_(words->shape, words->shape_text++);
-    words->cursor = text.ptr;
-    words->end = text.len ? text.ptr + text.len : text.ptr;
-    return text.len > 0;
-}
-
-/* Reads the next wanted word and makes its stem; returns false at the end. */
-TCALL_SHARED_ bool tcall_split_next_(tcall_split_ *words)
-{
-    words->sentence = false;
-    for (;;) {
-        tcall_split_signs_(words);
-        if (words->cursor == words->end) {
-            if (!tcall_split_more_(words))
-                return false;
-            continue;
-        }
-        if (tcall_split_read_(words) && tcall_split_count_(words))
-            break;
-    }
-    tcall_split_lower_(words);
-    tcall_split_stem_(words);
-    return true;
-}
-
-/* Returns whether the word is a stop word. */
-TCALL_SHARED_ bool tcall_split_stops_(const tcall_split_ *words)
-{
-    const char *list;
-    if (!tcall_is_letter_(*words->word))
-        return false;
-    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
-         *list;) {
-        size_t length = strcspn(list, " ");
-        if (length == words->length && memcmp(list, words->word, length) == 0)
-            return true;
-        list += length;
-        list += *list == ' ';
-    }
-    return false;
-}
 
 /* ==========================================================================
  * >>synonyms
@@ -16956,10 +16177,14 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
 /* ==========================================================================
  * >>pick
  *
+ * Text of any script is split into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
+ *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. What each
- * tool says of the terms is read once and kept as a record of 20 bytes; where
- * the block has no room for records the tools are read again instead. The
+ * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
  * and since an input can want several things, also of the best for each of its
@@ -16973,326 +16198,749 @@ TCALL_DATA_ const char *const tcall_synonyms[] = {
  */
 
 enum {
-    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
-    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
-    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
-    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
-    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
-    /* A record keeps the level that a sum reaches, not the sum. */
-    TCALL_LEVELS_ = 8,
-    TCALL_LEVEL_BITS_ = 3,
-    TCALL_LEVELS_PER_WORD_ = 5
+    TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
+    TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
+    TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,    /* of them used at most */
+    TCALL_PICK_SUM_ = 15       /* where the sums of a record stop growing */
 };
 
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char tcall_stop_words_[] =
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
+
+/* ---- characters */
+
 enum {
-    TCALL_TEXT_NAME_,
-    TCALL_TEXT_TITLE_,
-    TCALL_TEXT_DESCRIPTION_,
-    TCALL_TEXT_TAGS_,
-    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
-    TCALL_TEXT_COUNT_
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
-static const struct tcall_text_weight_ {
-    uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
+/* The kind of all characters from a code point on, up to the next row. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
 
-/* How much a tool says about each term. */
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+static unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* A lower letter follows its capital, which mostly is even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the last word that was read from it. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the word includes the character at the cursor */
+    const char *start;      /* of the word in the text */
+    const char *word; /* its letters: there, or where they had to be folded */
+    size_t length;    /* of them, in bytes */
+    unsigned initials;
+    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
+    unsigned count;        /* words of the text so far */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+static void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+static void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    size_t i = 0;
+    tcall_split_init_(words, input);
+    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
+        i++;
+    words->input = true;
+    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+}
+
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Returns whether the JSON string whose content begins at `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
+{
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
+}
+
+/* Notes what a sign of the input means for the next word; `next` follows it. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        words->sentence |= words->in_key;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool lower = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && lower);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        lower = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *little = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(little, end, 'a');
+    if (after == start)
+        after = tcall_row_(start, end, '0');
+    else if (little - start > 1 && after > little &&
+             !(after - little == 1 && *little == 's')) /* but for PDFs */
+        after = little - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
+}
+
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    const char *after = tcall_split_ascii_(words);
+    words->start = words->word = words->cursor;
+    if (!after)
+        return tcall_split_fold_(words);
+    words->cursor = after;
+    words->length = (size_t)(after - words->start);
+    return true;
+}
+
+/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
+ * of a shape goes on with the next one; returns false at the end of all. */
+static bool tcall_split_skip_(tcall_split_ *words)
+{
+    for (;;) {
+        const char *at = words->cursor;
+        tcall_str next;
+        words->cursor = tcall_row_(at, words->end, ' ');
+        for (; words->input && at < words->cursor; at++)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+        if (words->cursor < words->end)
+            return true;
+        if (!words->shape)
+            return false;
+        next = tcall_shape_words_(words->shape, words->shape_text++);
+        if (!next.len)
+            return false;
+        words->cursor = next.ptr;
+        words->end = next.ptr + next.len;
+    }
+}
+
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return memcmp(word + length - n, end, n) == 0;
+}
+
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2)
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2])
+        length--;
+    return length;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length, first;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
+}
+
+/* ---- the next word */
+
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
+ */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Reads the next wanted word and makes its stem; returns false at the end.
+ * Words that are not wanted are counted, and no more. */
+static bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    do {
+        do
+            if (!tcall_split_skip_(words))
+                return false;
+        while (!tcall_split_read_(words));
+        words->count++;
+        words->initials = tcall_initials_(words->word, words->length);
+    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Returns whether the word is a stop word. */
+static bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+/* ---- the ranking of all tools for one input */
+
+/* How much a tool says of each term, and in how many words. */
 typedef struct tcall_record_ {
-    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint8_t sums[TCALL_PICK_TERMS_ / 2]; /* four bits each */
     uint16_t length; /* of its texts, in quarters of a word, and 1 */
     uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
-    uint16_t exact_tools; /* that have the word itself */
-    uint16_t fuzzy_tools; /* that have only something like it */
-    uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
-    uint8_t exact, fuzzy; /* sums of the tool that is being read */
-    bool value;           /* it is not only in keys of JSON */
+    uint32_t at;       /* of its word in the input, as it is first there */
+    uint8_t length;    /* of it, in bytes */
+    uint8_t weight;    /* 16 * log2 of how rare it is */
+    uint8_t sentences; /* bits: 0 for the input, 1.. for its sentences */
+    bool value;        /* it is not only in keys of JSON */
+    uint32_t tools;    /* that have it; in quarters, of which tools that have
+                        * only something like it count one */
 } tcall_term_;
 
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* An input, and what is learned about its terms while tools are read. */
-typedef struct tcall_query_ {
-    uint8_t term_count, sentence_count;
-    uint8_t key_count;
-    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
+#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
+
+/* The work on one input, in the block while it lasts. */
+typedef struct tcall_ranking_ {
+    tcall *tc;
+    const tcall *outer; /* who was busy before */
+    size_t mark;        /* of the block */
+    tcall_str input;
+    const tcall_pick_opts *opts;
+    const tcall_scorer *scorers, *scorers_end;
+    tcall_record_ *records; /* of all tools */
+    size_t count;           /* of all tools; a scorer may add others */
+    uint32_t tools;         /* that may be picked */
+    uint32_t started;
+    bool timed_out;
+    uint8_t term_count, sentence_count, key_count;
     uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
-    tcall_term_ terms[TCALL_QUERY_TERMS_];
-    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
-    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
-    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
-                                              TCALL_KEY_FUZZY_; 0: free */
-} tcall_query_;
-
-/* ---- records */
-
-static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
-           (TCALL_LEVELS_ - 1);
-}
-
-/* Keeps a sum as the highest level that it reaches. */
-static void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                               unsigned sum)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
-    unsigned level = TCALL_LEVELS_ - 1;
-    while (tcall_levels_[level] > sum)
-        level--;
-    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
-    *levels |= (uint16_t)(level << shift);
-}
+    uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
+    tcall_term_ terms[TCALL_PICK_TERMS_];
+    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
+                                             TCALL_KEY_FUZZY_; 0: free */
+} tcall_ranking_;
 
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, which is its first byte at
  * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
  * there is no other. */
-static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
-                                  unsigned *slot)
+static unsigned tcall_key_find_(const tcall_ranking_ *ranking, uint32_t hash,
+                                unsigned *slot)
 {
     for (;;) {
-        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
-        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
-            return query->key_terms[at];
+        unsigned at = (*slot)++ % TCALL_PICK_SLOTS_;
+        if (ranking->key_terms[at] == 0 || ranking->hashes[at] == hash)
+            return ranking->key_terms[at];
     }
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_key_term_(const tcall_ranking_ *ranking, uint32_t stem)
 {
     unsigned slot = stem >> 24, key;
-    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+    while ((key = tcall_key_find_(ranking, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
             return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
 /* Adds a key to a term, unless it is there or the table is full. */
-static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
-                             unsigned initials, unsigned term, bool fuzzy)
+static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
+                           unsigned initials, unsigned term, bool fuzzy)
 {
     unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
-    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+    while ((found = tcall_key_find_(ranking, hash, &slot)) != 0)
         if (found == key)
             return;
-    if (query->key_count == TCALL_QUERY_KEYS_)
+    if (ranking->key_count == TCALL_PICK_KEYS_)
         return;
-    query->key_count++;
-    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
-    query->hashes[slot] = hash;
-    query->key_terms[slot] = (uint8_t)key;
-    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    ranking->key_count++;
+    slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
+    ranking->hashes[slot] = hash;
+    ranking->key_terms[slot] = (uint8_t)key;
+    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
 }
 
 /* ---- the input */
 
 /* Returns the term of a word of the input; adds it when it is new. */
-static unsigned tcall_query_new_term_(tcall_query_ *query,
-                                      const tcall_split_ *words)
+static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
+                                   const tcall_split_ *words)
 {
-    int found = tcall_query_term_(query, words->stem);
-    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    int found = tcall_key_term_(ranking, words->stem);
+    unsigned i = found < 0 ? ranking->term_count++ : (unsigned)found;
+    tcall_term_ *term = &ranking->terms[i];
     if (found >= 0)
         return term;
-    tcall_query_add_(query, words->stem, words->initials, term, false);
+    term->at = (uint32_t)(words->start - ranking->input.ptr);
+    term->length = (uint8_t)(words->cursor - words->start);
+    tcall_key_add_(ranking, words->stem, words->initials, i, false);
     if (words->prefix)
-        tcall_query_add_(query, words->prefix, words->initials, term, true);
+        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
 /* Makes terms of the words of the input. */
-static void tcall_query_input_(tcall_query_ *query, tcall_str input)
+static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, input);
-    query->sentence_count = 1;
-    while (query->term_count < TCALL_QUERY_TERMS_ &&
+    tcall_split_input_(&words, ranking->input);
+    ranking->sentence_count = 1;
+    while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
         if (words.sentence && length >= 3 &&
-            query->sentence_count < TCALL_QUERY_SENTENCES_) {
-            query->sentence_count++;
+            ranking->sentence_count < TCALL_PICK_SENTENCES_) {
+            ranking->sentence_count++;
             length = 0;
         }
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
-        term = &query->terms[tcall_query_new_term_(query, &words)];
-        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term = tcall_term_of_(ranking, &words);
+        term->sentences |= (uint8_t)(1u | 1u << ranking->sentence_count);
         term->value |= !words.in_key;
     }
 }
 
 /* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_query_line_(tcall_query_ *query, tcall_str line)
+static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
 {
     tcall_split_ words, others;
     tcall_split_init_(&words, line);
-    words.wanted = query->initials;
+    words.wanted = ranking->initials;
     while (tcall_split_next_(&words)) {
-        int term = tcall_query_term_(query, words.stem);
+        int term = tcall_key_term_(ranking, words.stem);
         if (term < 0)
             continue;
         tcall_split_init_(&others, line);
         while (tcall_split_next_(&others))
-            if (tcall_query_term_(query, others.stem) != term)
-                tcall_query_add_(query, others.stem, others.initials,
-                                 (unsigned)term, true);
+            if (tcall_key_term_(ranking, others.stem) != term)
+                tcall_key_add_(ranking, others.stem, others.initials,
+                               (unsigned)term, true);
     }
 }
 
-/* Makes the query of an input. */
-static void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                              const char *const *synonyms)
+static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-    for (; synonyms && *synonyms; synonyms++) {
-        const char *line = *synonyms;
+    const char *const *text = ranking->opts->synonyms;
+    for (; text && *text; text++) {
+        const char *line = *text;
         while (*line) {
             size_t length = strcspn(line, "\n");
-            tcall_query_line_(query, tcall_slice_(line, length));
+            tcall_ranking_line_(ranking, tcall_slice_(line, length));
             line += length;
             line += *line == '\n';
         }
     }
 }
 
-/* ---- tools */
+/* ---- records */
 
-/* Begins to split one of the texts of a tool. Returns false where it has none.
- */
-static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
-                              unsigned text)
+static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[TCALL_TEXT_TITLE_] = tool->title;
-    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
-    texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
-        return false;
-    tcall_split_init_(words, tcall_str_of(texts[text]));
-    if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = texts[text] != NULL;
-        words->shape = tool->shape;
-    }
-    return true;
+    return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
+
+/* Adds to the sum of a term; what is only like it counts once. */
+static void tcall_record_add_(tcall_record_ *record, unsigned key,
+                              unsigned exact, unsigned fuzzy)
+{
+    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+    unsigned sum = tcall_record_sum_(record, term);
+    uint8_t *both = &record->sums[term / 2];
+    if (!(key & TCALL_KEY_FUZZY_))
+        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
+    else if (sum < fuzzy)
+        sum = fuzzy;
+    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+}
+
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
  * whether there is such a term. */
-static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
-                             const struct tcall_text_weight_ *weight)
+static bool tcall_record_hit_(const tcall_ranking_ *ranking,
+                              tcall_record_ *record, uint32_t hash,
+                              const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
-        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
-        if (*sum < TCALL_QUERY_SUM_)
-            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
+    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
+        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
         hit = true;
     }
     return hit;
 }
 
-/* Reads all texts of a tool into the sums of the terms, and into the record,
- * whose levels stay empty. The prefix of a word counts only when its stem is no
- * key. */
-static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
-                             tcall_record_ *record)
+/* Reads all texts of a tool into its record. The prefix of a word counts only
+ * when its stem is no key. */
+static void tcall_record_read_(const tcall_ranking_ *ranking,
+                               const tcall_tool *tool, tcall_record_ *record)
 {
-    unsigned length = 0, name_words = 0, asked = 0, text;
-    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    const char *texts[TCALL_TEXT_COUNT_];
+    unsigned length = 1, asked = 0, i;
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
         tcall_split_ words;
-        if (!tcall_split_tool_(&words, tool, text))
-            continue;
-        words.wanted = query->initials;
+        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        words.wanted = ranking->initials;
+        if (i == TCALL_TEXT_PARAMETERS_) {
+            words.json = !tool->shape;
+            words.shape = tool->shape;
+        }
         while (tcall_split_next_(&words))
-            if (tcall_query_hit_(query, words.stem, weight) ||
-                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
-                asked += text == TCALL_TEXT_NAME_;
-        length += weight->length * words.longer;
-        if (text == TCALL_TEXT_NAME_)
-            name_words = words.count;
+            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+                (words.prefix &&
+                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+                asked += 16;
+        length += weight->length * words.count;
+        if (i == TCALL_TEXT_NAME_ && words.count)
+            record->name = (uint8_t)(asked / words.count);
     }
-    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
-/* Makes the record of a tool. With `count`, counts it among the tools of each
- * term that it has. */
-static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
-                              tcall_record_ *record, bool count)
-{
-    unsigned i;
-    memset(record, 0, sizeof *record);
-    tcall_query_sum_(query, tool, record);
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
-        if (term->exact + fuzzy == 0)
-            continue;
-        tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count && term->exact > 0)
-            term->exact_tools++;
-        else if (count)
-            term->fuzzy_tools++;
-        term->exact = term->fuzzy = 0;
-    }
-}
-
-/* ---- the work on one input */
+/* ---- tools that may be picked */
 
 static const tcall_pick_opts tcall_pick_defaults_ = {
     0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
-
-/* A score of one thousandth. Ranks are finer, so that they tell more tools
- * apart: the best is 1000 of these and fits 32 bits. */
-#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
-
-/* The work on one input. */
-typedef struct tcall_ranking_ {
-    tcall *tc;
-    tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
-    tcall_query_ *query;
-    tcall_record_ *records; /* of all tools; NULL: no room for them */
-    size_t count;           /* of all tools; a scorer may add others */
-    size_t tools;           /* that may be picked */
-    int max;                /* of the picks that are not pinned */
-    uint32_t started;
-    bool timed_out;
-} tcall_ranking_;
-
-/* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -17313,26 +16961,19 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
-/* Whether time is up, where there is a limit and a clock. */
-static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
-{
-    const tcall_desc *desc = &ranking->tc->desc;
-    return ranking->opts->timeout_ms && desc->now_ms &&
-           desc->now_ms(desc->user) - ranking->started >=
-               ranking->opts->timeout_ms;
-}
-
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
  * Returns false once, too, when time is up. */
 static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
-    if (!ranking->timed_out && tcall_ranking_expires_(ranking)) {
+    const tcall *tc = ranking->tc;
+    const tcall_pick_opts *opts = ranking->opts;
+    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
         ranking->timed_out = true;
         return false;
     }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
+        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
             return true;
     return false;
 }
@@ -17348,93 +16989,34 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* How many tools have a term: those that have only something like it count a
- * quarter. */
-static unsigned tcall_term_tools_(const tcall_term_ *term)
-{
-    return term->exact_tools + term->fuzzy_tools / 4u;
-}
-
-/* Makes the records of all tools that may be picked, where there is room for
- * them, and counts those that have each term. */
+/* Makes the records of all tools that may be picked, and counts those that have
+ * each term: the word itself, or only something like it. */
 static void tcall_ranking_read_(tcall_ranking_ *ranking)
 {
-    const tcall_tool *tools = ranking->tc->desc.tools;
-    tcall_query_ *query = ranking->query;
-    tcall_record_ made, *record = &made;
     size_t i;
+    unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        if (ranking->records)
-            record = &ranking->records[i];
-        tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += record->length;
+        tcall_record_ *record = &ranking->records[i];
+        tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
+        ranking->lengths += record->length;
         ranking->tools++;
+        for (term = 0; term < ranking->term_count; term++) {
+            sum = tcall_record_sum_(record, term);
+            ranking->terms[term].tools += sum > 2 ? 4 : sum > 0;
+        }
     }
-}
-
-/* Returns the record of a tool, which is read again where none is kept. */
-static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
-                                                  size_t tool,
-                                                  tcall_record_ *made)
-{
-    if (ranking->records)
-        return &ranking->records[tool];
-    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
-                      false);
-    return made;
-}
-
-/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
- * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
- * A tool whose name was asked for gains up to two thirds as much again. */
-static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
-                                  const tcall_record_ *record, uint32_t norm)
-{
-    uint32_t sum = tcall_levels_[level];
-    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
-    return worth * (24u + record->name) / 24;
-}
-
-/* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. */
-static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
-                                     uint32_t *parts)
-{
-    const tcall_query_ *query = ranking->query;
-    uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0;
-    tcall_record_ made;
-    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
-    unsigned i, part;
-    norm = 96 + (uint32_t)64 * record->length / average;
-    memset(parts, 0, sizeof query->best);
-    for (i = 0; i < query->term_count; i++) {
-        const tcall_term_ *term = &query->terms[i];
-        unsigned level = tcall_record_level_(record, i);
-        uint32_t worth;
-        if (level == 0)
-            continue;
-        worth = tcall_term_worth_(term, level, record, norm);
-        cover += term->weight;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (term->sentences >> part & 1)
-                parts[part] += worth;
-    }
-    return cover;
 }
 
 /* Sets the weights of all terms; returns their sum. A term that occurs only in
  * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
-    tcall_query_ *query = ranking->query;
     uint32_t all = 0;
     unsigned i;
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned rarity =
-            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
-            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+    for (i = 0; i < ranking->term_count; i++) {
+        tcall_term_ *term = &ranking->terms[i];
+        unsigned rarity = tcall_log16_(2 * ranking->tools + 2) -
+                          tcall_log16_(2 * (term->tools / 4) + 1);
         rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
@@ -17442,114 +17024,112 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds the best parts of all tools, and returns the largest weight of terms
- * that one of them has. */
-static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
+/* Finds out what a tool is worth: parts[0] for the whole input, the others for
+ * its sentences. What it gains by a term is BM25 with b = 2/5 and k1 = 10
+ * quarters of a word; a tool whose name was asked for gains up to two thirds as
+ * much again. Returns the weight of the terms that it has. */
+static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
+                                     uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
-    unsigned i;
-    size_t tool;
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
-        most = cover > most ? cover : most;
-        for (i = 0; i <= query->sentence_count; i++)
-            if (parts[i] > query->best[i])
-                query->best[i] = parts[i];
+    const tcall_record_ *record = &ranking->records[tool];
+    uint32_t average = ranking->lengths / ranking->tools + 1, cover = 0;
+    uint32_t norm = 96 + (uint32_t)64 * record->length / average;
+    unsigned i, part;
+    memset(parts, 0, sizeof ranking->best);
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        uint32_t sum = tcall_record_sum_(record, i), worth;
+        if (sum == 0)
+            continue;
+        cover += term->weight;
+        worth = sum * 1024 * term->weight / (16 * sum + norm);
+        worth = worth * (24u + record->name) / 24;
+        for (part = 0; part <= ranking->sentence_count; part++)
+            if (term->sentences >> part & 1)
+                parts[part] += worth;
     }
-    return most;
+    return cover;
 }
 
-/* Finds what scores are shares of: the weights of terms, the best parts, and
- * the share of the input that one tool covers. */
+/* Finds what scores are shares of: the weights of terms, the best parts of all
+ * tools, and the largest share of the input that one of them covers. */
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
-    uint32_t all;
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], most = 0, all, cover;
+    size_t tool;
+    unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    if (all > 0 && !ranking->timed_out)
-        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
-}
-
-/* Returns the largest share that a tool has of what the best one is worth for a
- * sentence, in 4096ths. */
-static uint32_t tcall_query_share_(const tcall_query_ *query,
-                                   const uint32_t *parts)
-{
-    uint32_t most = 0, share;
-    unsigned i;
-    for (i = 1; i <= query->sentence_count; i++) {
-        if (parts[i] == 0)
-            continue;
-        share = (parts[i] << 12) / query->best[i];
-        most = share > most ? share : most;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= ranking->sentence_count; i++)
+            if (parts[i] > ranking->best[i])
+                ranking->best[i] = parts[i];
     }
-    return most;
+    ranking->level = all ? most * 1000 / all : 0;
 }
 
 /* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
  * whole input, two fifths for the sentence that the tool fits best. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
+static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 {
-    const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
-    if (query->term_count > 0 && ranking->tools == 0)
-        tcall_ranking_prepare_(ranking);
-    if (query->level == 0 || ranking->timed_out)
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], share, whole = 0, fits = 0;
+    unsigned i;
+    if (ranking->level == 0)
         return 0;
     tcall_ranking_parts_(ranking, tool, parts);
-    if (parts[0] == 0)
-        return 0;
-    whole = (parts[0] << 12) / query->best[0];
-    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
-           query->level;
+    for (i = 0; i <= ranking->sentence_count; i++) {
+        share = ranking->best[i] ? (parts[i] << 12) / ranking->best[i] : 0;
+        if (i == 0)
+            whole = share;
+        else if (share > fits)
+            fits = share;
+    }
+    return (614 * whole + 410 * fits) * ranking->level;
 }
 
 /* ---- the ranking */
 
-/* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block, which lends it until the ranking ends. */
-static int tcall_ranking_memory_(tcall_ranking_ *ranking)
+/* Begins a ranking, in the block. The time counts from here on, reading the
+ * input included. Returns NULL without room. */
+static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
+                                            const tcall_pick_opts *opts)
 {
-    tcall_block *block = &ranking->tc->block;
-    char *gap = tcall_block_gap_(block);
-    size_t skip = (0 - (uintptr_t)gap) & 7;
-    size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->count * sizeof(tcall_record_);
-    if (!tcall_block_room_(block, size))
-        return TCALL_E_MEMORY;
-    ranking->query = (tcall_query_ *)(void *)(gap + skip);
-    if (all <= tcall_block_free_(block)) {
-        ranking->records = (tcall_record_ *)(void *)(gap + size);
-        size = all;
+    size_t size =
+        sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
+    size_t mark = tcall_block_mark_(&tc->block);
+    tcall_ranking_ *ranking =
+        (tcall_ranking_ *)tcall_block_take_(&tc->block, size);
+    if (!ranking) {
+        tcall_block_release_(&tc->block, mark);
+        return NULL;
     }
-    tcall_block_lend_(block, size);
-    return TCALL_OK;
-}
-
-/* Begins a ranking. The time counts from here on, reading the input included.
- */
-static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
-                               tcall_str input, const tcall_pick_opts *opts)
-{
-    const tcall_desc *desc = &tc->desc;
-    int error;
-    memset(ranking, 0, sizeof *ranking);
+    memset(ranking, 0, size);
     ranking->tc = tc;
-    ranking->count = desc->tool_count;
+    ranking->mark = mark;
+    ranking->outer = tc->busy;
+    tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
     ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->max = opts->max ? opts->max : 3;
     ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
     ranking->scorers_end =
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-    error = tcall_ranking_memory_(ranking);
-    if (error < 0)
-        return error;
-    if (opts->timeout_ms && desc->now_ms)
-        ranking->started = desc->now_ms(desc->user);
-    tcall_query_init_(ranking->query, input, opts->synonyms);
-    return TCALL_OK;
+    ranking->records = (tcall_record_ *)(void *)(ranking + 1);
+    ranking->count = tc->desc.tool_count;
+    ranking->started = tcall_now_(tc);
+    tcall_ranking_input_(ranking);
+    tcall_ranking_synonyms_(ranking);
+    if (ranking->term_count > 0)
+        tcall_ranking_prepare_(ranking);
+    return ranking;
+}
+
+static void tcall_ranking_end_(tcall_ranking_ *ranking)
+{
+    tcall *tc = ranking->tc;
+    tc->busy = ranking->outer;
+    tcall_block_release_(&tc->block, ranking->mark);
 }
 
 /* Puts a candidate where it belongs among the best, of which there are `count`
@@ -17572,7 +17152,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* A pick of a tool that has no rank so far. */
+/* Returns the pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -17584,38 +17164,25 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Asks a scorer; returns false when it cannot say. */
-static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
-                               const tcall_picked *pick,
-                               const tcall_scorer *scorer, uint32_t *rank)
-{
-    int score;
-    if (!scorer->score) {
-        *rank = tcall_ranking_score_(ranking, pick->index);
-        return true;
-    }
-    score =
-        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
-    if (score < 0)
-        return false;
-    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    return true;
-}
-
-/* Makes the rank of a pick the mean of what it was and of a further scorer. The
- * sum of weighted ranks fits 32 bits without their last 12, since all weights
- * are at most 4095. */
-static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
+/* Makes the rank of a pick the mean of what it was and of a further scorer,
+ * unless that cannot say. The sum of weighted ranks fits 32 bits without their
+ * last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
+                                   tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
-    uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+    uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
+    int score = 0;
+    if (scorer->score)
+        score = scorer->score(scorer->user, ranking->input, pick->tool,
+                              pick->index);
+    if (score < 0)
         return;
-    if (pick->weights) {
-        uint32_t sum =
-            (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    rank = scorer->score ? tcall_at_most_((size_t)score, 1000) * TCALL_RANK_ONE_
+                         : tcall_ranking_score_(ranking, pick->index);
+    sum = (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    if (pick->weights)
         rank = sum / (pick->weights + weight) << 12;
-    }
     pick->rank = rank;
     pick->weights = (uint16_t)(pick->weights + weight);
 }
@@ -17640,36 +17207,26 @@ static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Ranks the best again by a scorer that sees only them; returns how many there
- * are of them. */
-static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, const tcall_scorer *scorer)
-{
-    int i;
-    count = count < scorer->top ? count : scorer->top;
-    for (i = 0; i < count; i++) {
-        size_t tool = picks[i].index;
-        if (ranking->timed_out || !tcall_ranking_next_(ranking, &tool))
-            break;
-        tcall_ranking_combine_(ranking, &picks[i], scorer);
-        tcall_picks_insert_(picks, i, count, &picks[i]);
-    }
-    return count;
-}
-
-/* Ranks by all scorers, of which the later ones may want to see more tools than
- * there are to be picked. */
+/* Ranks by all scorers, of which those with `top` may want to see more tools
+ * than the `most` that are to be picked; `room` are the picks there are. */
 static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int max)
+                              int most, int room)
 {
     const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int room = ranking->max, count;
+    int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
-        room = scorer->top > room ? scorer->top : room;
-    count = tcall_ranking_all_(ranking, picks, room < max ? room : max);
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        if (scorer->top)
-            count = tcall_ranking_top_(ranking, picks, count, scorer);
+        most = scorer->top > most ? scorer->top : most;
+    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    for (scorer = ranking->scorers; scorer < end; scorer++) {
+        count = scorer->top && scorer->top < count ? scorer->top : count;
+        for (i = 0; scorer->top && i < count; i++) {
+            size_t tool = picks[i].index;
+            if (!tcall_ranking_next_(ranking, &tool))
+                break;
+            tcall_ranking_combine_(ranking, &picks[i], scorer);
+            tcall_picks_insert_(picks, i, count, &picks[i]);
+        }
+    }
     return count;
 }
 
@@ -17694,7 +17251,7 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     const tcall_pick_opts *opts = ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
-    for (i = 0; i < count && i < ranking->max; i++) {
+    for (i = 0; i < count; i++) {
         /* A hundred times a rank fits 32 bits once it is divided by 128. */
         uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
@@ -17705,137 +17262,95 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     return i;
 }
 
-/* Sorts picks by the order of registration. */
-static void tcall_picks_sort_(tcall_picked *picks, int count)
+/* Ranks the tools and chooses among them. Pinned tools have their room among
+ * the picks before all others. */
+static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
+                                 int max)
 {
-    int i;
-    for (i = 0; i < count; i++) {
+    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    size_t i;
+    for (i = 0; i < ranking->count; i++)
+        room -= ranking->tc->desc.tools[i].pinned;
+    most = room < most ? room : most;
+    count = tcall_ranking_run_(ranking, picks, most, room);
+    count =
+        ranking->timed_out
+            ? tcall_ranking_add_(ranking, picks, 0, most, false)
+            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    if (room < max)
+        count = tcall_ranking_add_(ranking, picks, count, max, true);
+    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
-        tcall_picks_insert_(picks, i, count, &picks[i]);
+        tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
+    return count;
 }
 
-/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
-static size_t tcall_pick_bytes_(const tcall_tool *tool)
-{
-    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
-                                                    : tool->parameters.text;
-    tcall_writer count;
-    tcall_writer_init(&count, NULL, 0);
-    tcall_write_text(&count, tool->name);
-    tcall_write_text(&count, tool->description ? tool->description : "");
-    if (schema)
-        tcall_write_text(&count, schema);
-    else if (tool->shape)
-        tcall_write_shape(&count, tool->shape);
-    return count.len;
-}
-
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+/* Returns the bytes that need not be sent: of the definitions of tools that are
+ * permitted and were not picked, but for their syntax. */
+static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
-    const tcall_desc *desc = &tc->desc;
-    size_t saved = 0, i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (!tcall_withheld_(tc, &desc->tools[i]))
-            saved += tcall_pick_bytes_(&desc->tools[i]);
-    while (count-- > 0)
-        if (!tcall_withheld_(tc, picks[count].tool))
-            saved -= tcall_pick_bytes_(picks[count].tool);
-    return saved;
-}
-
-/* Reports the picks as an event. What they save is counted only for someone. */
-static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
-{
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.picks = picks;
-    event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved_(tc, picks, count);
-    tcall_tell_(tc, &event, TCALL_EVENT_PICK);
-}
-
-/* Pinned tools have their room among the picks before all others. */
-static int tcall_pinned_(const tcall_desc *desc)
-{
-    int count = 0;
-    size_t i;
-    for (i = 0; i < desc->tool_count; i++)
-        count += desc->tools[i].pinned;
-    return count;
-}
-
-/* Ranks the tools and chooses among them. */
-TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
-                                        const tcall_pick_opts *opts,
-                                        tcall_picked *picks, int max)
-{
-    tcall_ranking_ ranking;
-    int count, room = max;
-    if (max < 1 || tc->desc.tool_count > 0xFFFF)
-        return TCALL_E_USAGE;
-    count = tcall_ranking_init_(&ranking, tc, input, opts);
-    if (count < 0)
-        return count;
-    room -= tcall_pinned_(&tc->desc);
-    ranking.max = room < ranking.max ? room : ranking.max;
-    count = tcall_ranking_run_(&ranking, picks, room);
-    count = ranking.timed_out
-                ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
-                : tcall_ranking_cut_(&ranking, picks, count);
-    if (room < max)
-        count = tcall_ranking_add_(&ranking, picks, count, max, true);
-    if (ranking.opts->stable)
-        tcall_picks_sort_(picks, count);
-    return count;
+    const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
+    tcall_writer saved;
+    tcall_writer_init(&saved, NULL, 0);
+    for (; tool < end; tool++) {
+        const char *schema = tool->provider_schema.text
+                                 ? tool->provider_schema.text
+                                 : tool->parameters.text;
+        int i = 0;
+        while (i < count && picks[i].tool != tool)
+            i++;
+        if (i < count || tcall_withheld_(tc, tool))
+            continue;
+        tcall_write_text(&saved, tool->name);
+        tcall_write_text(&saved, tool->description ? tool->description : "");
+        if (schema)
+            tcall_write_text(&saved, schema);
+        else if (tool->shape)
+            tcall_write_shape(&saved, tool->shape);
+    }
+    return saved.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
+    tcall_ranking_ *ranking;
+    tcall_event event;
     int count;
-    tc->busy = tc; /* scorers and listeners are the program's */
-    count = tcall_picks_(tc, input, opts, picks, max);
-    tcall_block_unlend_(&tc->block, lent);
-    if (count >= 0)
-        tcall_pick_event_(tc, picks, count);
-    tc->busy = outer;
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    ranking = tcall_ranking_begin_(tc, input, opts);
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    count = tcall_ranking_choose_(ranking, picks, max);
+    if (tcall_is_heard_(tc)) { /* what picks save is counted for someone */
+        memset(&event, 0, sizeof event);
+        event.picks = picks;
+        event.tools = (size_t)count;
+        event.bytes = tcall_picks_save_(tc, picks, count);
+        tcall_tell_(tc, &event, TCALL_EVENT_PICK);
+    }
+    tcall_ranking_end_(ranking);
     return count;
 }
 
 /* ---- the report */
 
-/* Reads on to the first word of the next term; false at the end. */
-static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
-                                int *term)
-{
-    ++*term;
-    while (tcall_split_next_(words))
-        if (tcall_query_term_(query, words->stem) == *term)
-            return true;
-    return false;
-}
-
-/* Writes each term of the input as it was first written there. */
+/* Writes the terms: those of the input, with what was learned of them; or the
+ * words of those that a tool has, within a JSON string. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    const tcall_query_ *query = ranking->query;
-    tcall_split_ words;
-    int i = -1;
-    tcall_split_input_(&words, ranking->input);
+    unsigned i;
     tcall_write_open(w, '[');
-    while (tcall_query_report_(query, &words, &i)) {
-        const tcall_term_ *term = &query->terms[i];
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
-        tcall_write_count_(w, "tools", tcall_term_tools_(term));
+        tcall_write_pair_(
+            w, "word",
+            tcall_slice_(ranking->input.ptr + term->at, term->length));
+        tcall_write_count_(w, "tools", term->tools / 4);
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -17843,54 +17358,40 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes the words of the input that a tool has, within a JSON string. The tool
- * is read again: its record may be gone by now. */
-static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                 const tcall_tool *tool)
+/* Writes why a tool was picked, within a JSON string. */
+static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_picked *pick)
 {
-    tcall_query_ *query = ranking->query;
-    tcall_record_ record;
-    tcall_split_ words;
-    bool matched = false;
-    int term = -1;
-    tcall_query_read_(query, tool, &record, false);
-    tcall_split_input_(&words, ranking->input);
-    while (tcall_query_report_(query, &words, &term))
-        if (tcall_record_level_(&record, (unsigned)term)) {
-            tcall_write_text(w, matched ? ", " : "matched ");
-            tcall_write_bytes(w, words.word, words.length);
-            matched = true;
-        }
-    if (!matched)
+    const tcall_record_ *record = &ranking->records[pick->index];
+    const char *before = "matched ";
+    unsigned i;
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+            continue;
+        tcall_write_text(w, before);
+        tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
+        before = ", ";
+    }
+    if (pick->pinned || pick->timed_out)
+        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+    else if (*before == 'm')
         tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
-{
-    const tcall_scorer *scorer;
-    tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
-    tcall_write_close(w, ']');
 }
 
 static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
-    int i;
+    const tcall_picked *pick = report->picks, *end = pick + report->count;
     tcall_write_open(w, '[');
-    for (i = 0; i < report->count; i++) {
-        const tcall_picked *pick = &report->picks[i];
+    for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        if (pick->pinned || pick->timed_out)
-            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        else
-            tcall_write_matches_(w, ranking, pick->tool);
+        tcall_write_reason_(w, ranking, pick);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
@@ -17901,11 +17402,10 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
     size_t i;
     tcall_write_open(w, '[');
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = &desc->tools[i];
+    for (i = 0; i < ranking->count; i++) {
+        const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
@@ -17918,43 +17418,30 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-/* Writes how the picks came about. */
-TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
-                                                const tcall_pick_report *report)
-{
-    tcall_ranking_ ranking;
-    int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
-    if (error < 0)
-        return error;
-    if (ranking.query->term_count > 0)
-        tcall_ranking_prepare_(&ranking);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_scorers_(w, &ranking);
-    tcall_write_key(w, "terms");
-    tcall_write_terms_(w, &ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_picked_(w, &ranking, report);
-    tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, &ranking);
-    return TCALL_OK;
-}
-
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
-    int error;
-    tc->busy = tc;
-    error = tcall_write_ranking_(w, tc, report);
-    tcall_block_unlend_(&tc->block, lent);
-    tc->busy = outer;
-    if (error < 0)
-        return error;
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    tcall_ranking_ *ranking =
+        tcall_ranking_begin_(tc, report->input, report->opts);
+    const tcall_scorer *scorer;
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_terms_(w, ranking);
+    tcall_write_key(w, "picks");
+    tcall_write_picked_(w, ranking, report);
+    tcall_write_key(w, "excluded");
+    tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
+    tcall_ranking_end_(ranking);
     return tcall_write_close(w, '}');
 }
 
