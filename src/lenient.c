@@ -306,7 +306,7 @@ static bool tcall_lenient_none_(tcall_lenient_ *text)
 static bool tcall_lenient_number_(tcall_lenient_ *text)
 {
     const tcall_syntax_ *s = &text->machine->syntax;
-    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : TCALL_N_NONE_;
+    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : (uint8_t)0;
     const char *at = text->at + (*text->at == '+');
     bool point = tcall_lenient_byte_(text, at) == '.';
     if (within == TCALL_N_POINT_) {
