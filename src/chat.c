@@ -1,7 +1,7 @@
 #pragma once
 #include "chat.h"
 #include "block.c"
-#include "json.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>chat
