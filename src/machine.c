@@ -308,15 +308,13 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_num_ num = {0};
-    if (types & TCALL_SHAPE_NUMBER)
-        num = tcall_machine_num_(m);
+    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
-        tcall_fit_data_(&m->fit, m->text + m->token, m->len - m->token);
+        tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    tcall_fit_ends_(&m->syntax, &m->fit, types, &num, &units);
+    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
 }
 
 /* An object or array with a shape is complete, or is skipped. */

@@ -159,17 +159,17 @@ static uint8_t tcall_place_wide_(const tcall_place_ *place,
 
 /* A number is complete: it is checked and stored in the units of its shape.
  * Returns what is wrong with it. */
-static uint8_t tcall_place_number_(const tcall_place_ *place,
-                                   const tcall_num_ *number,
+static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
                                    tcall_units_ *units)
 {
     const tcall_shape *shape = (const tcall_shape *)place->what;
+    tcall_num_ number = tcall_num_read_(text);
     int32_t value;
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_place_wide_(place, number, units);
+        return tcall_place_wide_(place, &number, units);
 #endif
     value = (int32_t)units->value;
     if (place->base)
@@ -466,10 +466,10 @@ static uint8_t tcall_place_choice_(const tcall_place_ *place,
                : TCALL_MISFIT_ENUM;
 }
 
-/* A scalar of these types is complete, a number with its value. Returns what is
+/* A scalar of these types is complete, a number with its text. Returns what is
  * wrong with it; of a number that is out of bounds also its units. */
 static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
-                                 const tcall_num_ *number, tcall_units_ *units)
+                                 tcall_str number, tcall_units_ *units)
 {
     const tcall_place_ *place = fit->place;
     uint8_t kind = tcall_place_kind_(place);
@@ -607,7 +607,7 @@ TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
 
 /* A scalar is complete. Returns what is wrong with it, which is noted. */
 TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
-                                      uint8_t types, const tcall_num_ *number,
+                                      uint8_t types, tcall_str number,
                                       tcall_units_ *units)
 {
     uint8_t code = tcall_place_ends_(fit, types, number, units);
@@ -716,19 +716,18 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_num_ number = {0};
+    tcall_num_ number;
+    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
     }
-    if (types & TCALL_SHAPE_NUMBER &&
-        decoder->fit.length <= TOOLCALL_NUMBER_BYTES) {
-        number = tcall_num_read_(
-            tcall_slice_(decoder->now.number, decoder->fit.length));
+    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
+        number = tcall_num_read_(text);
         if (!tcall_num_integral_(&number))
             types = TCALL_SHAPE_NUMBER;
     }
-    code = tcall_fit_ends_(s, &decoder->fit, types, &number, &units);
+    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
     if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
         decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
         misfit = &decoder->misfits[decoder->misfit_count - 1];
