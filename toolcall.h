@@ -1578,7 +1578,7 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed;
+    bool named, inner, mended, brings, known, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
@@ -7668,10 +7668,10 @@ TCALL_SHARED_ void tcall_machine_note_(tcall_machine *m,
         m->fault_count++;
 }
 
-/* The number at hand. */
-TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
+/* The text at hand. */
+TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 {
-    return tcall_num_read_(tcall_slice_(m->text + m->token, m->len - m->token));
+    return tcall_slice_(m->text + m->token, m->len - m->token);
 }
 
 /* ---- shapes ---- */
@@ -7744,7 +7744,7 @@ static void tcall_machine_fit_(tcall_machine *m, char first)
 static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
     tcall_units_ units;
-    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    tcall_str text = tcall_machine_hand_(m);
     if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
         m->fit.length = m->fit.followed = 0;
         m->fit.nul = false;
@@ -7881,9 +7881,8 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     else if (open->last > open->first)
         known = m->is.target.rows->name(m);
     if (!known) {
-        const char *quote = m->text + m->token;
-        tcall_str name = tcall_slice_(quote, m->len - m->token);
-        uint32_t bit = (uint32_t)1 << (tcall_hash_(name) >> 27);
+        uint32_t bit = (uint32_t)1
+                       << (tcall_hash_(tcall_machine_hand_(m)) >> 27);
         open->names = open->names & bit ? UINT32_MAX : open->names | bit;
     }
 }
@@ -8025,35 +8024,21 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
-/* Reads a short number: the whole one that is not above it, and whether it is
- * more than that. Such numbers need no decimal arithmetic. */
-static void tcall_machine_short_(tcall_machine *m)
-{
-    const char *at = m->text + m->token, *end = m->text + m->len;
-    bool minus = *at == '-';
-    int32_t whole = 0;
-    m->more = false;
-    m->known = end - at <= 9;
-    for (at += minus; m->known && at < end && *at != '.'; at++) {
-        m->known = tcall_is_digit_(*at); /* or it has an exponent */
-        whole = whole * 10 + (*at - '0');
-    }
-    for (; m->known && at < end; at++) {
-        m->known = *at <= '9';
-        m->more = m->more || *at > '0'; /* the point is less */
-    }
-    m->whole = minus ? -whole - m->more : whole;
-}
-
-/* Returns the types of the number at hand. */
+/* Returns the types of the number at hand. A short whole one needs no decimal
+ * arithmetic, here and where it is held against a bound. */
 static uint8_t tcall_machine_number_(tcall_machine *m)
 {
+    tcall_str text = tcall_machine_hand_(m);
+    size_t minus = *text.ptr == '-', i = minus;
     tcall_num_ num;
-    tcall_machine_short_(m);
+    int32_t whole = 0;
+    for (; i < text.len && i < 9 && tcall_is_digit_(text.ptr[i]); i++)
+        whole = whole * 10 + (text.ptr[i] - '0');
+    m->whole = minus ? -whole : whole;
+    m->known = i == text.len;
     if (m->known)
-        return m->more ? TCALL_SHAPE_NUMBER
-                       : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
-    num = tcall_machine_num_(m);
+        return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    num = tcall_num_read_(text);
     if (m->is.for_c && !tcall_num_in_range_(&num))
         tcall_machine_stop_(m, TCALL_E_RANGE);
     return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
@@ -8172,10 +8157,11 @@ static uint8_t tcall_machine_number_meant_(tcall_str text)
     if (!tcall_number_ends_(state))
         return 0;
     num = tcall_num_read_(text);
-    if (state > TCALL_N_FRACTION_ || text.len > 300)
-        return tcall_num_in_range_(&num) ? TCALL_SHAPE_NUMBER : 0;
-    return tcall_num_integral_(&num) ? TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER
-                                     : TCALL_SHAPE_NUMBER;
+    if (!tcall_num_in_range_(&num))
+        return 0;
+    return state > TCALL_N_FRACTION_ || !tcall_num_integral_(&num)
+               ? TCALL_SHAPE_NUMBER
+               : TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
 }
 
 /* Returns the types of the JSON value that the string at hand holds, 0: none.
@@ -11666,12 +11652,12 @@ static bool tcall_rows_multiple_(const tcall_num_ *num, const tcall_num_ *bound)
 static bool tcall_rows_bound_(tcall_machine *m, const tcall_row *row)
 {
     int order, limit = (int16_t)row->count;
-    if (row->on != TCALL_ON_MULTIPLE_ && row->flags & TCALL_ROW_SMALL_ &&
-        m->known) {
-        order = m->whole < limit ? -1 : m->whole > limit || m->more;
+    if (m->known && row->flags & TCALL_ROW_SMALL_ &&
+        row->on != TCALL_ON_MULTIPLE_) {
+        order = (m->whole > limit) - (m->whole < limit);
     } else {
         tcall_num_ bound = tcall_text_number_(row->of.text);
-        tcall_num_ num = tcall_machine_num_(m);
+        tcall_num_ num = tcall_num_read_(tcall_machine_hand_(m));
         if (row->on == TCALL_ON_MULTIPLE_)
             return tcall_rows_multiple_(&num, &bound);
         order = tcall_num_compare_(&num, &bound);
