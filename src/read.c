@@ -715,7 +715,7 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
     uint8_t types = decoder->fit.types, code;
     tcall_misfit *misfit;
-    tcall_units_ units;
+    tcall_units_ units = {0, 0};
     tcall_num_ number;
     tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
