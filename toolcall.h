@@ -1110,6 +1110,9 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #elif !defined TOOLCALL_MISFIT_TEXT
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
+#if TOOLCALL_MISFIT_TEXT > TOOLCALL_NUMBER_BYTES
+#error "TOOLCALL_MISFIT_TEXT must be at most TOOLCALL_NUMBER_BYTES"
+#endif
 
 /* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
  * that of JSON Schema where there is one. In the sentence %v is the value, %u
@@ -1206,16 +1209,9 @@ struct tcall_decoder {
 
     /* private */
     tcall_fit_ fit;
-    union {
-        struct {
-            tcall_words_ words;
-#if TOOLCALL_MISFIT_TEXT
-            uint8_t kept; /* the first bytes of a name or word, for a misfit */
-            char text[TOOLCALL_MISFIT_TEXT];
-#endif
-        } name;
-        char number[TOOLCALL_NUMBER_BYTES];
-    } now;
+    tcall_words_ words;
+    char text[TOOLCALL_NUMBER_BYTES]; /* the beginning of the name, word or
+                                       * number */
     tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
@@ -6356,35 +6352,30 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
-        misfit->text_len = decoder->now.name.kept;
-        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
-    }
+    misfit->text_len = TOOLCALL_MISFIT_TEXT;
+    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
+        misfit->text_len = (uint8_t)decoder->fit.length;
+    memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
 
-/* Keeps the beginning of a name or word for a misfit. */
-static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
-                                const char *bytes, size_t len)
+/* Keeps the beginning of a name, word or number. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, const char *bytes,
+                                size_t len)
 {
-#if TOOLCALL_MISFIT_TEXT
-    if (first)
-        decoder->now.name.kept = 0;
-    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
-#else
-    (void)decoder;
-    (void)first;
-    (void)bytes;
-    (void)len;
-#endif
+    size_t i = decoder->fit.length;
+    for (; len && i < TOOLCALL_NUMBER_BYTES; len--)
+        decoder->text[i++] = *bytes++;
 }
 
 static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
                                 bool last)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    if (!decoder->fit.named)
+        decoder->fit.length = 0;
+    tcall_decoder_keep_(decoder, name, len);
+    decoder->fit.length += len;
     return tcall_fit_name_(s, &decoder->fit, name, len, last);
 }
 
@@ -6406,11 +6397,7 @@ static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
 static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
     tcall_decoder *decoder = (tcall_decoder *)s;
-    size_t at = decoder->fit.length;
-    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
-        tcall_decoder_keep_(decoder, !at, bytes, len);
-    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
-        memcpy(decoder->now.number + at, bytes, len);
+    tcall_decoder_keep_(decoder, bytes, len);
     tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
@@ -6432,7 +6419,7 @@ static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
     tcall_misfit *misfit;
     tcall_units_ units = {0, 0};
     tcall_num_ number;
-    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    tcall_str text = tcall_slice_(decoder->text, decoder->fit.length);
     if (tcall_decoder_too_long_(decoder)) {
         tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
         return;
@@ -6514,7 +6501,7 @@ void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
     memset(decoder, 0, sizeof *decoder);
     tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
     decoder->fit.note = tcall_decoder_note_;
-    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.words = &decoder->words;
     decoder->fit.object = shape;
     tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
@@ -7905,6 +7892,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -7915,11 +7907,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;

@@ -469,6 +469,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
     bool first = !m->named;
     if (first)
         tcall_machine_name_begins_(m);
+    m->fit.length += len; /* what is written may take the place of what came */
+    if (s->wide)
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (first && last && name == s->from + 1) { /* mostly it has its quotes */
         tcall_machine_put_(m, name - 1, len + 2);
     } else {
@@ -479,11 +484,6 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->fit.length += len;
-    if (s->wide)
-        m->fit.followed += tcall_machine_followed_(name, len);
-    if (m->fit.place && !m->skip && tcall_machine_going_(m))
-        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
