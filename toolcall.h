@@ -1074,31 +1074,32 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
 
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
 typedef enum tcall_misfit_code {
     TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 } tcall_misfit_code;
@@ -1844,39 +1845,6 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
- *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
- */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -2041,6 +2009,39 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2597,7 +2598,7 @@ struct tcall_schema_reader_ {
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
@@ -7924,7 +7925,7 @@ static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
@@ -10402,702 +10403,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
-}
-
-/* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -13797,85 +13102,33 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -13886,251 +13139,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -14140,32 +13308,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -14203,26 +13371,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -14241,27 +13417,338 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out,
+                         type == TCALL_BOOL ? TCALL_SHAPE_BOOLEAN : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types = said->types ^ (null_last ? TCALL_SHAPE_NULL : 0u);
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_machine_object_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -14271,95 +13758,47 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
-}
-
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
-{
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -14368,80 +13807,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
-        words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    uint32_t i, count = words ? tcall_text_count_(row->of.text) : row->count;
+    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
+    for (i = 1; i <= count; i++) {
+        tcall_say_spelled_(writer, words ? p : row->of.members[i - 1].name);
+        if (i < count && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, count - i);
+        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -14461,213 +13853,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -14680,26 +14019,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -14749,6 +14099,624 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         tcall_write_text(writer, schema->remedy);
     }
     return writer->error;
+}
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        if (walk->at)
+            level->at += level->size;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
+/* ---- nodes ---- */
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
+    }
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node->types);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
+    unsigned i = walk->around->next - 1u;
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
+            tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            put(writer, node, walk.at);
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, node, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
