@@ -13068,8 +13068,9 @@ static void tcall_say_type_(const tcall_said_fault_ *said)
     else if (type < TCALL_BOOL || type > TCALL_STRING)
         TCALL_SAY(said->out, "not allowed here");
     else
-        tcall_say_types_(said->out,
-                         type == TCALL_BOOL ? TCALL_SHAPE_BOOLEAN : 1u << type);
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
 }
 
 /* Writes a limit; bare: as a mere number. */
@@ -13117,7 +13118,8 @@ static void tcall_say_wanted_(tcall_said_fault_ *said)
     bool word = shape && shape->kind == TCALL_KIND_CHOICE;
     bool null_last = said->types & TCALL_SHAPE_NULL &&
                      (word || said->limits.low.how || said->limits.high.how);
-    unsigned types = said->types ^ (null_last ? TCALL_SHAPE_NULL : 0u);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
     if (word)
         tcall_say_words_(said->out, (const char *)shape->more,
                          (uint32_t)shape->high + 1);
@@ -13354,22 +13356,28 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
     return tcall_keyword_words_[on];
 }
 
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
+{
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
+}
+
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
  * names of properties, as far as they fit. */
 static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    uint32_t i, count = words ? tcall_text_count_(row->of.text) : row->count;
-    const char *p = words ? tcall_text_first_(row->of.text) : NULL;
-    for (i = 1; i <= count; i++) {
-        tcall_say_spelled_(writer, words ? p : row->of.members[i - 1].name);
-        if (i < count && writer->len > room) {
+    const char *next =
+        words ? tcall_text_first_(row->of.text) : row->of.members->name;
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
             tcall_write_text(writer, ", ...");
             break;
         }
-        tcall_say_or_(writer, count - i);
-        p = words ? tcall_text_after_(tcall_text_skip_(p)) : NULL;
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
