@@ -1060,10 +1060,48 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 /* clang-format on */
 
 /* ==========================================================================
- * >>store: values into the struct of their shape
+ * >>read: bytes in, checked values out
  *
- * Whoever reads values by shapes checks and stores them here, kind by kind.
+ * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
+ * it recognises RFC 8259 strictly, checks each value against its shape and
+ * stores it in the caller's struct. It keeps no text and needs no memory but
+ * itself, whatever the length of the message:
+ *
+ *     struct weather args;
+ *     tcall_decoder decoder;
+ *
+ *     tcall_decoder_init(&decoder, &weather_shape, &args);
+ *     while ((len = receive(bytes)) > 0)
+ *         tcall_decoder_feed(&decoder, bytes, len);
+ *     if (tcall_decoder_end(&decoder) == TCALL_OK)
+ *         run(&args);
+ *
+ * What does not fit its shape is noted and reading goes on, for what follows
+ * may be needed to answer: the id of a request often comes after its
+ * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
  */
+
+/* Objects and lists with a shape of their own that may lie within each other.
+ * Deeper ones are refused as a misfit. */
+#ifndef TOOLCALL_SHAPE_LEVELS
+#define TOOLCALL_SHAPE_LEVELS 6
+#endif
+
+/* Bytes of a number that are kept while it comes; a longer one is refused as a
+ * misfit (room). No double needs more than 768 digits, so with 1,024 none is
+ * refused that is read right elsewhere. */
+#ifndef TOOLCALL_NUMBER_BYTES
+#ifdef TOOLCALL_NO_INT64
+#define TOOLCALL_NUMBER_BYTES 24
+#elif UINTPTR_MAX > 0xFFFFFFFF
+#define TOOLCALL_NUMBER_BYTES 1024
+#else
+#define TOOLCALL_NUMBER_BYTES 40
+#endif
+#endif
+#if TOOLCALL_NUMBER_BYTES < 20
+#error "TOOLCALL_NUMBER_BYTES must be 20 or more"
+#endif
 
 /* Bytes of an unknown name, and of a word that is none of a choice, that are
  * kept for the sentence about them; 0: none, and it does not show them. */
@@ -1103,72 +1141,6 @@ typedef enum tcall_misfit_code {
 #undef TCALL_X_
 } tcall_misfit_code;
 
-/* A text on its way into its struct. */
-typedef struct tcall_text_into_ {
-    char *to;        /* where it is kept, or NULL */
-    size_t len;      /* bytes that came */
-    size_t followed; /* those that are not the first of a character */
-} tcall_text_into_;
-
-/* A name or a word of a choice. Of these only so much is known: with which one
- * in flash it agrees so far. */
-typedef struct tcall_words_ {
-    const char *list;           /* all words */
-    const char *word;           /* that one, or NULL: none agrees */
-    size_t len;                 /* bytes that came */
-    uint8_t index, count, left; /* of the word; of all; of those to be tried */
-#if TOOLCALL_MISFIT_TEXT
-    uint8_t kept; /* the first bytes, for a misfit */
-    char text[TOOLCALL_MISFIT_TEXT];
-#endif
-} tcall_words_;
-
-/* ==========================================================================
- * >>read: bytes in, checked values out
- *
- * A decoder is fed JSON in pieces of any length, even single bytes. In one pass
- * it recognises RFC 8259 strictly, checks each value against its shape and
- * stores it in the caller's struct. It keeps no text and needs no memory but
- * itself, whatever the length of the message:
- *
- *     struct weather args;
- *     tcall_decoder decoder;
- *
- *     tcall_decoder_init(&decoder, &weather_shape, &args);
- *     while ((len = receive(bytes)) > 0)
- *         tcall_decoder_feed(&decoder, bytes, len);
- *     if (tcall_decoder_end(&decoder) == TCALL_OK)
- *         run(&args);
- *
- * What does not fit its shape is noted and reading goes on, for what follows
- * may be needed to answer: the id of a request often comes after its
- * arguments. Only wrong syntax ends it. A noted misfit cannot be taken back.
- */
-
-/* Objects and lists with a shape of their own that may lie within each other.
- * Deeper ones are refused as a misfit. */
-#ifndef TOOLCALL_SHAPE_LEVELS
-#define TOOLCALL_SHAPE_LEVELS 6
-#endif
-
-/* Significant digits of a number that are kept, each in a byte of a decoder.
- * Further ones only matter to a double (kind number) where all of these agree
- * with the middle of two doubles: then it is refused as a misfit (room). No
- * such middle has more than 768, so with 768 none is. At least 20; where no
- * integer has 64 bits, 10. */
-#ifndef TOOLCALL_NUMBER_DIGITS
-#ifdef TOOLCALL_NO_INT64
-#define TOOLCALL_NUMBER_DIGITS 10
-#elif UINTPTR_MAX > 0xFFFFFFFF
-#define TOOLCALL_NUMBER_DIGITS 768
-#else
-#define TOOLCALL_NUMBER_DIGITS 20
-#endif
-#endif
-#if TOOLCALL_NUMBER_DIGITS < 20 && !defined TOOLCALL_NO_INT64
-#error "TOOLCALL_NUMBER_DIGITS must be 20 or more"
-#endif
-
 /* One thing that is wrong, and the way to it from the root: the index of a
  * member or item at each level. The index of a member that its object does not
  * know is 0xFFFF. */
@@ -1184,24 +1156,44 @@ typedef struct tcall_misfit {
 #endif
 } tcall_misfit;
 
-/* An object or list with a shape that is open. */
-typedef struct tcall_level_ {
-    const void *what; /* the tcall_object, or the tcall_shape of a list */
-    char *base;       /* its struct */
-    uint16_t index;   /* member or item that is read */
-} tcall_level_;
+/* A value at work on its shape: the one that comes next or is read, or an
+ * object or list around it. */
+typedef struct tcall_place_ {
+    const void *what; /* its tcall_shape; of an object that is open its
+                       * tcall_object; NULL: it has none */
+    char *base;       /* where it is kept, or NULL */
+    uint16_t index;   /* the member or item at hand */
+} tcall_place_;
 
-/* A number that comes in pieces: 0.DIGITS * 10^(places + power). */
-typedef struct tcall_numeral_ {
-    bool minus[2];  /* the signs of the number and its exponent */
-    bool point, e;  /* they came */
-    int16_t length; /* digits before the exponent, in all */
-    int16_t places;
-    int16_t power; /* the exponent, without its sign */
-    int16_t count; /* digits from the first that is not 0 on */
-    int16_t last;  /* up to the last that is not 0 */
-    char text[TOOLCALL_NUMBER_DIGITS]; /* the first ones of these */
-} tcall_numeral_;
+#define TCALL_NO_MEMBER_ 0xFFFF
+
+/* A name or a word of a choice. Of these only so much is known: with which one
+ * in flash it agrees so far. */
+typedef struct tcall_words_ {
+    const char *list;           /* all words */
+    const char *word;           /* that one, or NULL: none agrees */
+    size_t len;                 /* bytes that came */
+    uint8_t index, count, left; /* of the word; of all; of those to be tried */
+} tcall_words_;
+
+/* Values on their way into a struct, whoever reads them. */
+typedef struct tcall_fit_ {
+    /* Notes what is wrong with the value that so many levels lead to. */
+    void (*note)(tcall_syntax_ *s, uint8_t code, uint8_t levels);
+    tcall_place_ *place; /* of the value that comes next or is read; what it is
+                          * in lies before it */
+    tcall_words_ *words; /* of a name, or a word that is read */
+    const tcall_object *object; /* of the root, and of a hole */
+    const char *next; /* the name that most likely comes next, or NULL */
+    uint8_t after;    /* its index */
+    uint8_t levels;   /* open objects and lists with a shape */
+    uint8_t types;    /* of the value, by its first character */
+    bool late;     /* strings and null of a wrong type are noted at their end */
+    bool named;    /* a name is read */
+    bool nul;      /* the string has U+0000 */
+    size_t length; /* bytes of the string or number */
+    size_t followed; /* those that are not the first of a character */
+} tcall_fit_;
 
 typedef struct tcall_decoder tcall_decoder;
 
@@ -1214,25 +1206,20 @@ struct tcall_decoder {
     uint8_t misfit_count; /* 255: or more; the first ones are misfits */
 
     /* private */
-    uint8_t levels;
-    uint8_t into;             /* what becomes of the value that is read */
-    uint16_t kept;            /* bytes of its text so far */
-    const tcall_shape *shape; /* of the value that comes next or is read */
-    char *base;               /* the struct that it belongs to */
-    tcall_level_ *level;      /* the innermost one */
-    const char *next; /* of an object: the name that most likely comes next, or
-                       * NULL: nobody knows */
+    tcall_fit_ fit;
     union {
-        tcall_text_into_ text;
-        tcall_words_ words;
-        tcall_numeral_ digits;
+        struct {
+            tcall_words_ words;
+#if TOOLCALL_MISFIT_TEXT
+            uint8_t kept; /* the first bytes of a name or word, for a misfit */
+            char text[TOOLCALL_MISFIT_TEXT];
+#endif
+        } name;
+        char number[TOOLCALL_NUMBER_BYTES];
     } now;
-    tcall_level_ open_levels[TOOLCALL_SHAPE_LEVELS];
+    tcall_place_ places[TOOLCALL_SHAPE_LEVELS + 1];
 
     /* public again; these are set after tcall_decoder_init. */
-    /* Given every accepted byte, in pieces, in their order, for whoever wants
-     * the text too. Returns TCALL_OK, or an error, which ends the reading. */
-    int (*sink)(void *user, const char *bytes, size_t len);
     /* Asked at a value of kind TCALL_KIND_HOLE: sets *shape to what is to be
      * read there and *out to where its offset counts from; so far they are the
      * hole's own. */
@@ -1249,7 +1236,7 @@ TCALL_API void tcall_decoder_init(tcall_decoder *decoder,
 /* Reads the next len bytes. Returns TCALL_OK while all is well; TCALL_E_INVALID
  * after a misfit, when reading goes on; or the error that ended it:
  * TCALL_E_BAD_VALUE, TCALL_E_UTF8, TCALL_E_BAD_ESCAPE, TCALL_E_DEPTH (over
- * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING, or that of the sink. */
+ * TOOLCALL_MAX_DEPTH), TCALL_E_TRAILING. */
 TCALL_API int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes,
                                  size_t len);
 /* Ends it: nothing follows. Returns what tcall_decoder_feed does, and
@@ -1540,10 +1527,6 @@ typedef struct tcall_machine_desc {
     bool object; /* the root must be an object, else TCALL_E_NOT_OBJECT */
     bool for_c;  /* strings with U+0000 and numbers beyond the range of double
                   * are refused with TCALL_E_NUL and TCALL_E_RANGE */
-    /* Asked at a shape of kind TCALL_KIND_HOLE: fills in what is to be read
-     * there; so far target is the hole's own. */
-    void (*hole)(tcall_machine *machine, tcall_target *target);
-    void *user; /* for hole */
 } tcall_machine_desc;
 
 /* One thing that is wrong. Its place is an offset in the checked text, from
@@ -1596,11 +1579,14 @@ struct tcall_machine {
 
     /* private */
     uint8_t types; /* of the value that is read */
-    bool named, inner, mended, brings, known, more, failed, nul;
+    bool named, inner, mended, brings, known, more, failed;
     uint16_t first, frames;    /* the run of the value; slots in use */
     uint32_t token, key;       /* in the text: the value, the member at hand */
     uint32_t again, again_end; /* text that is read instead of the bytes */
-    size_t length, followed;   /* of the string, decoded */
+    tcall_fit_ fit;            /* place NULL: it has no shape */
+    tcall_words_ words;
+    uint8_t skip; /* 1 + the depth of a container that no shape is for */
+    bool heard;   /* the scalar, and whatever is skipped: it has a shape */
     int32_t steps, whole;
     size_t gap;             /* in the arena, at the least */
     tcall_slot_ *slot;      /* the arena: frames from here, */
@@ -5805,11 +5791,23 @@ TCALL_SHARED_ bool tcall_word_agrees_(const char *word, const char *other,
 }
 
 /* ==========================================================================
- * >>store
+ * >>read
+ *
+ * What a value does to its place: it is compared, checked and stored, kind by
+ * kind. The machine does the same; the decoder below keeps no text, and what
+ * has no shape, or is not in its place, it does not ask for.
  */
 
+/* For values that are read over. */
+static const tcall_shape tcall_any_ TCALL_FLASH_ = {
+    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+
+/* An object that only its tcall_object describes. */
+static const tcall_shape tcall_root_ TCALL_FLASH_ = {
+    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+
 /* Returns the types that a value may have which begins with this character. */
-TCALL_SHARED_ uint8_t tcall_store_types_(char first)
+TCALL_SHARED_ uint8_t tcall_types_from_(char first)
 {
     switch (first) {
     case '"': return TCALL_SHAPE_STRING;
@@ -5820,13 +5818,6 @@ TCALL_SHARED_ uint8_t tcall_store_types_(char first)
     case 'f': return TCALL_SHAPE_BOOLEAN;
     default: return TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
     }
-}
-
-/* Returns where the value is kept of a struct that begins at base, or NULL. */
-TCALL_SHARED_ char *tcall_store_place_(const tcall_shape *shape, char *base)
-{
-    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
-    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* ---- words ----
@@ -5893,39 +5884,6 @@ TCALL_SHARED_ bool tcall_words_end_(tcall_words_ *words)
     return words->word != NULL;
 }
 
-/* ---- texts ---- */
-
-/* Stores a part of it, as far as there is room. */
-TCALL_SHARED_ void tcall_store_text_(const tcall_shape *shape,
-                                     tcall_text_into_ *text, const char *bytes,
-                                     size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&shape->size);
-    size_t i;
-    if (text->to && len < size && text->len < size - len)
-        memcpy(text->to + text->len, bytes, len);
-    for (i = 0; i < len; i++)
-        text->followed += (bytes[i] & 0xC0) == 0x80;
-    text->len = len < SIZE_MAX - text->len ? text->len + len : SIZE_MAX;
-}
-
-/* Ends it. Returns what is wrong with it, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_text_end_(const tcall_shape *shape,
-                                            const tcall_text_into_ *text)
-{
-    size_t count = text->len - text->followed; /* of characters */
-    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
-        return TCALL_MISFIT_MIN_LENGTH;
-    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
-        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
-        return TCALL_MISFIT_MAX_LENGTH;
-    if (text->to && text->len >= TCALL_FETCH_16_(&shape->size))
-        return TCALL_MISFIT_ROOM;
-    if (text->to)
-        text->to[text->len] = '\0';
-    return TCALL_FITS;
-}
-
 /* ---- numbers ---- */
 
 /* A number in units of the last digit that counts. */
@@ -5961,66 +5919,50 @@ bool tcall_store_double_(void *to, const struct tcall_num_ *number)
     return tcall_num_double_(number, to);
 }
 
-/* The same of an int64_t or a double. A double that has no bound on that side
- * may be beyond what millionths can say. */
-static uint8_t tcall_wide_misfit_(const tcall_shape *shape,
-                                  const tcall_units_ *units)
+/* The same of an int64_t or a double, which is stored if it fits. A double that
+ * has no bound on that side may be beyond what millionths can say. */
+static uint8_t tcall_place_wide_(const tcall_place_ *place,
+                                 const tcall_num_ *number,
+                                 const tcall_units_ *units)
 {
+    const tcall_shape *shape = (const tcall_shape *)place->what;
     TCALL_FETCH_(tcall_range, range,
                  TCALL_FETCH_POINTER_(const void *, &shape->more));
     bool minus = units->value < 0;
-    if (range->store && units->value == (minus ? INT64_MIN : INT64_MAX) &&
-        units->value == (minus ? range->low : range->high))
-        return TCALL_FITS;
-    return tcall_units_misfit_(units, range->low, range->high,
-                               TCALL_FETCH_8_(&shape->flags));
-}
-
-/* Stores it. Returns false where there is no room for it. */
-static bool tcall_wide_store_(const tcall_shape *shape,
-                              const tcall_num_ *number,
-                              const tcall_units_ *units, char *to)
-{
-    TCALL_FETCH_(tcall_range, range,
-                 TCALL_FETCH_POINTER_(const void *, &shape->more));
+    uint8_t code = TCALL_FITS;
+    if (!range->store || units->value != (minus ? INT64_MIN : INT64_MAX) ||
+        units->value != (minus ? range->low : range->high))
+        code = tcall_units_misfit_(units, range->low, range->high,
+                                   TCALL_FETCH_8_(&shape->flags));
+    if (code || !place->base)
+        return code;
     if (range->store)
-        return range->store(to, number);
-    memcpy(to, &units->value, sizeof units->value);
-    return true;
+        return range->store(place->base, number) ? TCALL_FITS
+                                                 : TCALL_MISFIT_ROOM;
+    memcpy(place->base, &units->value, sizeof units->value);
+    return TCALL_FITS;
 }
 #endif
 
-/* Gives a number in the units of its shape, of a kind that stores numbers.
- * Returns which bound it is beyond, or TCALL_FITS. */
-TCALL_SHARED_ uint8_t tcall_store_units_(const tcall_shape *shape,
-                                         const tcall_num_ *number,
-                                         tcall_units_ *units)
+/* A number is complete: it is checked and stored in the units of its shape.
+ * Returns what is wrong with it. */
+static uint8_t tcall_place_number_(const tcall_place_ *place, tcall_str text,
+                                   tcall_units_ *units)
 {
-    tcall_num_whole_(number, TCALL_FETCH_8_(&shape->digits), &units->value,
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    tcall_num_ number = tcall_num_read_(text);
+    int32_t value;
+    tcall_num_whole_(&number, TCALL_FETCH_8_(&shape->digits), &units->value,
                      &units->rest);
 #ifndef TOOLCALL_NO_INT64
     if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_misfit_(shape, units);
+        return tcall_place_wide_(place, &number, units);
 #endif
+    value = (int32_t)units->value;
+    if (place->base)
+        memcpy(place->base, &value, sizeof value);
     return tcall_units_misfit_(units, TCALL_FETCH_32_(&shape->low),
                                TCALL_FETCH_32_(&shape->high), 0);
-}
-
-/* Stores it. Returns TCALL_FITS, or that there is no room for it. */
-TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
-                                          const tcall_num_ *number,
-                                          const tcall_units_ *units, char *to)
-{
-    int32_t value = (int32_t)units->value;
-#ifndef TOOLCALL_NO_INT64
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_INTEGER)
-        return tcall_wide_store_(shape, number, units, to) ? TCALL_FITS
-                                                           : TCALL_MISFIT_ROOM;
-#endif
-    (void)shape;
-    (void)number;
-    memcpy(to, &value, sizeof value);
-    return TCALL_FITS;
 }
 
 /* ---- members ----
@@ -6030,20 +5972,20 @@ TCALL_SHARED_ uint8_t tcall_store_number_(const tcall_shape *shape,
  */
 
 /* Returns the set of those that came. */
-TCALL_SHARED_ char *tcall_store_came_(const tcall_object *object, char *base)
+static char *tcall_store_came_(const tcall_object *object, char *base)
 {
     return base + (TCALL_FETCH_8_(&object->count) + 7) / 8;
 }
 
 /* Begins an object: no member has come. */
-TCALL_SHARED_ void tcall_store_object_(const tcall_object *object, char *base)
+static void tcall_store_object_(const tcall_object *object, char *base)
 {
     memset(base, 0, 2 * (size_t)(tcall_store_came_(object, base) - base));
 }
 
 /* A member comes. Returns false where it came before. */
-TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
-                                       uint8_t index)
+static bool tcall_store_member_(const tcall_object *object, char *base,
+                                uint8_t index)
 {
     char *came = tcall_store_came_(object, base) + index / 8;
     char bit = (char)(1 << index % 8);
@@ -6058,6 +6000,13 @@ TCALL_SHARED_ bool tcall_store_member_(const tcall_object *object, char *base,
 TCALL_SHARED_ void tcall_store_null_(char *base, uint8_t index)
 {
     base[index / 8] = (char)(base[index / 8] & ~(1 << index % 8));
+}
+
+/* Returns where a value is kept of a struct that begins at base, or NULL. */
+static char *tcall_store_place_(const tcall_shape *shape, char *base)
+{
+    uint16_t offset = TCALL_FETCH_16_(&shape->offset);
+    return base && offset != TCALL_NOWHERE ? base + offset : NULL;
 }
 
 /* Returns how many bytes make a member what it is at first: of a text without
@@ -6089,8 +6038,8 @@ static size_t tcall_store_initial_size_(const tcall_shape *member)
 
 /* Ends a member of an object: one without a value becomes what it is at first.
  * Returns false where it is required and did not come. */
-TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
-                                           char *base, uint8_t index)
+static bool tcall_store_member_end_(const tcall_object *object, char *base,
+                                    uint8_t index)
 {
     const tcall_shape *member =
         TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) + index;
@@ -6105,482 +6054,493 @@ TCALL_SHARED_ bool tcall_store_member_end_(const tcall_object *object,
            TCALL_BIT_OF_(tcall_store_came_(object, base), index);
 }
 
-/* ==========================================================================
- * >>read
- *
- * The recogniser tells of the members and items of open objects and lists that
- * have a shape, the levels. What has none, or is not in its place, is not asked
- * for: it is recognised and nothing else.
+/* ---- values ---- */
+
+/* A value with a shape comes next, in a struct that begins at base. */
+static void tcall_place_set_(tcall_place_ *place, const tcall_shape *shape,
+                             char *base)
+{
+    place->what = shape;
+    place->base = tcall_store_place_(shape, base);
+}
+
+/* Returns the kind of its shape. */
+TCALL_SHARED_ uint8_t tcall_place_kind_(const tcall_place_ *place)
+{
+    return TCALL_FETCH_8_(&((const tcall_shape *)place->what)->kind);
+}
+
+/* Gives the place of the member at hand, if any. */
+static void tcall_place_at_(const tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_)
+        tcall_place_set_(
+            place,
+            TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
+                around->index,
+            around->base);
+}
+
+/* A name is complete: its member comes next. Returns what is wrong with it. */
+static uint8_t tcall_place_member_(tcall_place_ *around, tcall_fit_ *fit)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    tcall_words_ *words = fit->words;
+    around->index = TCALL_NO_MEMBER_;
+    fit->place->what = NULL;
+    fit->next = NULL;
+    if (!tcall_words_end_(words))
+        return TCALL_FETCH_8_(&object->open) ? TCALL_FITS
+                                             : TCALL_MISFIT_UNKNOWN;
+    around->index = words->index;
+    fit->next = words->word + words->len + 1;
+    fit->after = (uint8_t)(words->index + 1);
+    if (!tcall_store_member_(object, around->base, words->index))
+        return TCALL_MISFIT_DUPLICATE;
+    tcall_place_at_(around, fit->place);
+    return TCALL_FITS;
+}
+
+/* An item of a list comes next; those behind the last that it may have have no
+ * shape. Returns what is wrong with the list: only the first one too many is.
  */
+static uint8_t tcall_place_item_(tcall_place_ *around, tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)around->what;
+    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
+    char *base = around->base;
+    place->what = NULL;
+    if (around->index != TCALL_NO_MEMBER_ - 1) /* and then all are one */
+        around->index++;
+    if (around->index == most)
+        return TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
+                   ? TCALL_MISFIT_ROOM
+                   : TCALL_MISFIT_MAX_ITEMS;
+    if (around->index > most)
+        return TCALL_FITS;
+    if (base)
+        base += TCALL_FETCH_8_(&list->digits) +
+                (size_t)around->index * TCALL_FETCH_16_(&list->size);
+    tcall_place_set_(
+        place, TCALL_FETCH_POINTER_(const tcall_shape *, &list->more), base);
+    return TCALL_FITS;
+}
 
-/* What becomes of the value that is read, as a set. */
-enum {
-    TCALL_INTO_TEXT_ = 1,
-    TCALL_INTO_CHOICE_ = 2,
-    TCALL_INTO_NUMBER_ = 4,
-    TCALL_INTO_JSON_ = 8,
-    TCALL_INTO_NAME_ = 16 /* it is the name of a value */
-};
+/* An object is complete: looks after the members that were not given, from
+ * behind the one at hand. Returns whether one is missing, which is at hand
+ * then. */
+static bool tcall_place_lacks_(tcall_place_ *place)
+{
+    const tcall_object *object = (const tcall_object *)place->what;
+    while (++place->index < TCALL_FETCH_8_(&object->count))
+        if (!tcall_store_member_end_(object, place->base,
+                                     (uint8_t)place->index))
+            return true;
+    return false;
+}
 
-/* Longer numbers are refused, so that places are counted in 16 bits; greater
- * exponents are no different from this one, which is beyond all of them. */
-#define TCALL_NUMBER_LENGTH_ 1000
-#define TCALL_NUMBER_POWER_  3000
+/* Takes the member at hand back, if it may be absent. Returns its name, a word
+ * in flash, or NULL. */
+TCALL_SHARED_ const char *tcall_place_drop_(const tcall_place_ *around)
+{
+    const tcall_object *object = (const tcall_object *)around->what;
+    uint8_t index = (uint8_t)around->index;
+    tcall_place_ member;
+    tcall_place_at_(around, &member);
+    if (!member.what ||
+        TCALL_FETCH_8_(&((const tcall_shape *)member.what)->flags) &
+            TCALL_MEMBER_REQUIRED)
+        return NULL;
+    tcall_store_null_(around->base, index);
+    tcall_store_null_(tcall_store_came_(object, around->base), index);
+    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
+                          index);
+}
 
-static const tcall_shape tcall_any_ TCALL_FLASH_ = {
-    TCALL_SHAPE_ANY, TCALL_KIND_ANY, 0, 0, 0, TCALL_NOWHERE, 0, 0, NULL};
+/* A list is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_list_(const tcall_place_ *place)
+{
+    const tcall_shape *list = (const tcall_shape *)place->what;
+    uint16_t count = (uint16_t)(place->index + 1);
+    if (place->base)
+        memcpy(place->base, &count, sizeof count);
+    return count < (uint16_t)TCALL_FETCH_32_(&list->low)
+               ? TCALL_MISFIT_MIN_ITEMS
+               : TCALL_FITS;
+}
 
-/* The object that is read; which one is said by the first level. */
-static const tcall_shape tcall_root_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
+/* A member that is null has no value. */
+static void tcall_place_null_(const tcall_place_ *place, bool object)
+{
+    const tcall_place_ *around = place - 1;
+    if (object)
+        tcall_store_null_(around->base, (uint8_t)around->index);
+    else if (place->base) /* an item, which nothing else sets */
+        memset(place->base, 0,
+               TCALL_FETCH_16_(&((const tcall_shape *)around->what)->size));
+}
 
-/* For holes: what is to be read there is this object. Returns its shape. */
+/* A scalar begins with this character. */
+static void tcall_place_begin_(tcall_fit_ *fit, bool object, char first)
+{
+    const tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    fit->length = fit->followed = 0;
+    fit->nul = false;
+    if (first == 'n' && fit->levels && kind != TCALL_KIND_JSON &&
+        TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NULL)
+        tcall_place_null_(place, object);
+    else if (kind == TCALL_KIND_BOOLEAN && place->base)
+        *place->base = first == 't';
+    else if (kind == TCALL_KIND_CHOICE)
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &shape->more),
+                           (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
+}
+
+/* Takes a part of a scalar. A text is stored, as far as there is room. */
+TCALL_SHARED_ void tcall_fit_data_(tcall_fit_ *fit, const char *bytes,
+                                   size_t len)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    uint16_t size = TCALL_FETCH_16_(&((const tcall_shape *)place->what)->size);
+    size_t i;
+    if (kind == TCALL_KIND_CHOICE)
+        tcall_words_take_(fit->words, bytes, len);
+    if ((kind == TCALL_KIND_TEXT || kind == TCALL_KIND_JSON) && place->base &&
+        len < size && fit->length < size - len)
+        memcpy(place->base + fit->length, bytes, len);
+    for (i = 0; i < len; i++)
+        fit->followed += (bytes[i] & 0xC0) == 0x80;
+    fit->nul = fit->nul || !*bytes;
+    fit->length = len < SIZE_MAX - fit->length ? fit->length + len : SIZE_MAX;
+}
+
+/* A text is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_text_end_(const tcall_place_ *place,
+                                     const tcall_fit_ *fit)
+{
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    size_t count = fit->length - fit->followed; /* of characters */
+    bool room = fit->length < TCALL_FETCH_16_(&shape->size);
+    if (place->base) /* half a text is none */
+        place->base[room ? fit->length : 0] = '\0';
+    if (fit->nul && place->base) /* it ends a text in C */
+        return TCALL_MISFIT_NUL;
+    if (count < (uint32_t)TCALL_FETCH_32_(&shape->low))
+        return TCALL_MISFIT_MIN_LENGTH;
+    if (count > (uint32_t)TCALL_FETCH_32_(&shape->high) &&
+        TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_TEXT &&
+        !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_UNSAID))
+        return TCALL_MISFIT_MAX_LENGTH;
+    return place->base && !room ? TCALL_MISFIT_ROOM : TCALL_FITS;
+}
+
+/* A word is complete. Returns what is wrong with it. */
+static uint8_t tcall_place_choice_(const tcall_place_ *place,
+                                   tcall_words_ *words)
+{
+    bool is = tcall_words_end_(words);
+    if (place->base)
+        *place->base = (char)(is ? words->index : 255);
+    return is || TCALL_FETCH_8_(&((const tcall_shape *)place->what)->flags) &
+                       TCALL_MEMBER_OTHERS
+               ? TCALL_FITS
+               : TCALL_MISFIT_ENUM;
+}
+
+/* A scalar of these types is complete, a number with its text. Returns what is
+ * wrong with it; of a number that is out of bounds also its units. */
+static uint8_t tcall_place_ends_(const tcall_fit_ *fit, uint8_t types,
+                                 tcall_str number, tcall_units_ *units)
+{
+    const tcall_place_ *place = fit->place;
+    uint8_t kind = tcall_place_kind_(place);
+    if (!(TCALL_FETCH_8_(&((const tcall_shape *)place->what)->types) & types))
+        return TCALL_MISFIT_TYPE;
+    if (kind == TCALL_KIND_JSON ||
+        (kind == TCALL_KIND_TEXT && types == TCALL_SHAPE_STRING))
+        return tcall_place_text_end_(place, fit);
+    if (kind == TCALL_KIND_CHOICE && types == TCALL_SHAPE_STRING)
+        return tcall_place_choice_(place, fit->words);
+    if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER &&
+        types & TCALL_SHAPE_NUMBER)
+        return tcall_place_number_(place, number, units);
+    return TCALL_FITS;
+}
+
+/* ---- a struct, as the recogniser tells of its text ---- */
+
+/* Begins to fill the struct of an object. */
+TCALL_SHARED_ void tcall_fit_init_(tcall_fit_ *fit, tcall_place_ *places,
+                                   const tcall_shape *shape, void *out)
+{
+    fit->place = places;
+    tcall_place_set_(places, shape, (char *)out);
+}
+
+/* Notes what is wrong, if anything is. */
+static void tcall_fit_note_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                            uint8_t code, uint8_t levels)
+{
+    if (code)
+        fit->note(s, code, levels);
+}
+
+/* Returns whether the value of a name has a shape. Mostly the name is the one
+ * after the last. */
+TCALL_SHARED_ bool tcall_fit_name_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                   const char *name, size_t len, bool last)
+{
+    tcall_place_ *around = fit->place - 1;
+    const tcall_object *object = (const tcall_object *)around->what;
+    if (!fit->named) {
+        tcall_words_begin_(fit->words,
+                           TCALL_FETCH_POINTER_(const char *, &object->names),
+                           TCALL_FETCH_8_(&object->count));
+        if (fit->next && fit->after < fit->words->count) {
+            fit->words->word = fit->next;
+            fit->words->index = fit->after;
+        }
+    }
+    fit->named = !last;
+    tcall_words_take_(fit->words, name, len);
+    if (!last)
+        return false;
+    tcall_fit_note_(s, fit, tcall_place_member_(around, fit), fit->levels);
+    return fit->place->what != NULL;
+}
+
+/* A value comes next: an item finds its place now, a member has it. */
+TCALL_SHARED_ void tcall_fit_next_(tcall_syntax_ *s, tcall_fit_ *fit)
+{
+    if (fit->levels && !s->object)
+        tcall_fit_note_(s, fit, tcall_place_item_(fit->place - 1, fit->place),
+                        (uint8_t)(fit->levels - 1));
+}
+
+/* An object or list with a shape opens, and what is in it comes next. */
+static void tcall_fit_opens_(tcall_fit_ *fit)
+{
+    tcall_place_ *place = fit->place;
+    const tcall_shape *shape = (const tcall_shape *)place->what;
+    fit->levels++;
+    fit->place++;
+    fit->next = NULL;
+    place->index = TCALL_NO_MEMBER_; /* the first one comes next */
+    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_OBJECT)
+        return;
+    place->what = TCALL_FETCH_POINTER_(const void *, &shape->more);
+    if (!place->what)
+        place->what = fit->object;
+    tcall_store_object_((const tcall_object *)place->what, place->base);
+}
+
+/* A value begins with this character. Returns what is asked of it; what is
+ * heard of as an object or list, has opened. */
+TCALL_SHARED_ tcall_ask_ tcall_fit_begin_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                          char first, uint8_t most)
+{
+    const tcall_shape *shape = (const tcall_shape *)fit->place->what;
+    uint8_t types = tcall_types_from_(first), kind;
+    bool wrong, open = types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY);
+    if (!shape)
+        return TCALL_SKIP_;
+    kind = TCALL_FETCH_8_(&shape->kind);
+    wrong = !(TCALL_FETCH_8_(&shape->types) & types);
+    fit->types = types;
+    open = open && (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST);
+    if (wrong &&
+        !(fit->late && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL))) {
+        fit->note(s, TCALL_MISFIT_TYPE, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open && fit->levels == most) {
+        fit->note(s, TCALL_MISFIT_LEVELS, fit->levels);
+        return TCALL_SKIP_;
+    }
+    if (open)
+        tcall_fit_opens_(fit);
+    else
+        tcall_place_begin_(fit, s->object, first);
+    if (kind == TCALL_KIND_JSON)
+        return TCALL_RAW_;
+    return open || wrong || types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NUMBER)
+               ? TCALL_HEAR_
+               : TCALL_SKIP_;
+}
+
+/* The innermost object or list is complete. */
+TCALL_SHARED_ void tcall_fit_closes_(tcall_syntax_ *s, tcall_fit_ *fit,
+                                     bool object)
+{
+    tcall_place_ *place = fit->place - 1;
+    uint8_t above = (uint8_t)(fit->levels - 1);
+    if (object) {
+        place->index = TCALL_NO_MEMBER_;
+        while (tcall_place_lacks_(place))
+            fit->note(s, TCALL_MISFIT_REQUIRED, fit->levels);
+    } else {
+        tcall_fit_note_(s, fit, tcall_place_list_(place), above);
+    }
+    fit->next = NULL;
+    fit->levels = above;
+    fit->place = place;
+}
+
+/* A scalar is complete. Returns what is wrong with it, which is noted. */
+TCALL_SHARED_ uint8_t tcall_fit_ends_(tcall_syntax_ *s, const tcall_fit_ *fit,
+                                      uint8_t types, tcall_str number,
+                                      tcall_units_ *units)
+{
+    uint8_t code = tcall_place_ends_(fit, types, number, units);
+    tcall_fit_note_(s, fit, code, fit->levels);
+    return code;
+}
+
+/* ---- the decoder ---- */
+
+/* A hole becomes an object. */
 TCALL_SHARED_ const tcall_shape *
 tcall_decoder_object_(tcall_decoder *decoder, const tcall_object *object)
 {
-    decoder->open_levels[decoder->levels].what = object;
+    decoder->fit.object = object;
     return &tcall_root_;
 }
 
-/* ---- what is wrong ---- */
-
-/* Notes a misfit of the value that the first levels lead to. Returns it, or
- * NULL when there is no room for it. */
-static tcall_misfit *tcall_read_note_(tcall_decoder *decoder, uint8_t code,
-                                      uint8_t levels)
+/* Notes what is wrong, with the way to it. */
+static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
 {
-    tcall_misfit *misfit = NULL;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_misfit *misfit = &decoder->misfits[decoder->misfit_count];
     uint8_t i;
     decoder->error = TCALL_E_INVALID;
-    if (decoder->misfit_count < TOOLCALL_MAX_FAULTS) {
-        misfit = &decoder->misfits[decoder->misfit_count];
-        misfit->code = code;
-        misfit->steps = levels;
-        for (i = 0; i < levels; i++)
-            misfit->trail[i] = decoder->open_levels[i].index;
-    }
     if (decoder->misfit_count < 255)
         decoder->misfit_count++;
-    return misfit;
-}
-
-/* Notes a misfit of the value that is read, if there is one. */
-static tcall_misfit *tcall_read_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    return code ? tcall_read_note_(decoder, code, decoder->levels) : NULL;
-}
-
-/* Returns where the value that is read is kept, or NULL. */
-static char *tcall_read_place_(const tcall_decoder *decoder)
-{
-    return tcall_store_place_(decoder->shape, decoder->base);
-}
-
-/* ---- names and words ---- */
-
-static void tcall_read_words_(tcall_decoder *decoder, uint8_t into,
-                              const char *list, uint8_t count)
-{
-    decoder->into = into;
+    if (decoder->misfit_count > TOOLCALL_MAX_FAULTS)
+        return;
+    misfit->code = code;
+    misfit->steps = levels;
+    for (i = 0; i < levels; i++)
+        misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    decoder->now.words.kept = 0;
-#endif
-    tcall_words_begin_(&decoder->now.words, list, count);
-}
-
-/* A part of a name or word. */
-static void tcall_read_word_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    tcall_words_take_(&decoder->now.words, bytes, len);
-#if TOOLCALL_MISFIT_TEXT
-    for (; len && decoder->now.words.kept < TOOLCALL_MISFIT_TEXT; len--)
-        decoder->now.words.text[decoder->now.words.kept++] = *bytes++;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM) {
+        misfit->text_len = decoder->now.name.kept;
+        memcpy(misfit->text, decoder->now.name.text, misfit->text_len);
+    }
 #endif
 }
 
-/* Notes a misfit of the name or word that came. */
-static void tcall_read_unknown_(tcall_decoder *decoder, uint8_t code)
+/* Keeps the beginning of a name or word for a misfit. */
+static void tcall_decoder_keep_(tcall_decoder *decoder, bool first,
+                                const char *bytes, size_t len)
 {
-    tcall_misfit *misfit = tcall_read_misfit_(decoder, code);
 #if TOOLCALL_MISFIT_TEXT
-    if (misfit) {
-        misfit->text_len = decoder->now.words.kept;
-        memcpy(misfit->text, decoder->now.words.text, misfit->text_len);
-    }
+    if (first)
+        decoder->now.name.kept = 0;
+    for (; len && decoder->now.name.kept < TOOLCALL_MISFIT_TEXT; len--)
+        decoder->now.name.text[decoder->now.name.kept++] = *bytes++;
+#else
+    (void)decoder;
+    (void)first;
+    (void)bytes;
+    (void)len;
 #endif
-    (void)misfit;
 }
 
-/* The name is complete. Returns whether its value has a shape. */
-static bool tcall_read_name_end_(tcall_decoder *decoder)
+static bool tcall_decoder_name_(tcall_syntax_ *s, const char *name, size_t len,
+                                bool last)
 {
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint16_t before = level->index;
-    decoder->into = 0;
-    if (!tcall_words_end_(&decoder->now.words)) {
-        if (!TCALL_FETCH_8_(&object->open)) {
-            level->index = 0xFFFF;
-            tcall_read_unknown_(decoder, TCALL_MISFIT_UNKNOWN);
-            level->index = before;
-        }
-        return false;
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_decoder_keep_(decoder, !decoder->fit.named, name, len);
+    return tcall_fit_name_(s, &decoder->fit, name, len, last);
+}
+
+static tcall_ask_ tcall_decoder_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    tcall_place_ *place = decoder->fit.place;
+    const tcall_shape *shape;
+    tcall_fit_next_(s, &decoder->fit);
+    if (place->what && decoder->hole &&
+        tcall_place_kind_(place) == TCALL_KIND_HOLE) {
+        shape = (const tcall_shape *)place->what;
+        decoder->hole(decoder, &shape, &place->base);
+        tcall_place_set_(place, shape, place->base);
     }
-    level->index = decoder->now.words.index;
-    decoder->next = decoder->now.words.word + decoder->now.words.len + 1;
-    if (!tcall_store_member_(object, level->base, decoder->now.words.index)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_DUPLICATE);
-        return false;
-    }
-    decoder->shape =
-        TCALL_FETCH_POINTER_(const tcall_shape *, &object->members) +
-        level->index;
-    decoder->base = level->base;
-    return true;
+    return tcall_fit_begin_(s, &decoder->fit, first, TOOLCALL_SHAPE_LEVELS);
 }
 
-/* A name begins: mostly it is the one after the last. */
-static void tcall_read_name_begin_(tcall_decoder *decoder)
+static void tcall_decoder_data_(tcall_syntax_ *s, const char *bytes, size_t len)
 {
-    const tcall_object *object = (const tcall_object *)decoder->level->what;
-    uint16_t index = (uint16_t)(decoder->level->index + 1);
-    tcall_read_words_(decoder, TCALL_INTO_NAME_,
-                      TCALL_FETCH_POINTER_(const char *, &object->names),
-                      TCALL_FETCH_8_(&object->count));
-    if (decoder->next && index < decoder->now.words.count) {
-        decoder->now.words.word = decoder->next;
-        decoder->now.words.index = (uint8_t)index;
-    }
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    size_t at = decoder->fit.length;
+    if (!(decoder->fit.types & TCALL_SHAPE_NUMBER))
+        tcall_decoder_keep_(decoder, !at, bytes, len);
+    else if (at < TOOLCALL_NUMBER_BYTES && len <= TOOLCALL_NUMBER_BYTES - at)
+        memcpy(decoder->now.number + at, bytes, len);
+    tcall_fit_data_(&decoder->fit, bytes, len);
 }
 
-static bool tcall_read_name_(tcall_syntax_ *syntax, const char *name,
-                             size_t len, bool last)
+/* Whether a number came that is too long, and not merely kept as its text. */
+static bool tcall_decoder_too_long_(const tcall_decoder *decoder)
 {
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (decoder->into != TCALL_INTO_NAME_)
-        tcall_read_name_begin_(decoder);
-    tcall_read_word_(decoder, name, len);
-    return last && tcall_read_name_end_(decoder);
+    const tcall_shape *shape = (const tcall_shape *)decoder->fit.place->what;
+    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
+    return decoder->fit.types & TCALL_SHAPE_NUMBER &&
+           decoder->fit.length > TOOLCALL_NUMBER_BYTES &&
+           (!(TCALL_FETCH_8_(&shape->types) & TCALL_SHAPE_NUMBER) ||
+            (kind != TCALL_KIND_ANY && kind != TCALL_KIND_JSON));
 }
 
-static void tcall_read_choice_end_(tcall_decoder *decoder)
+/* A scalar is complete, or a value that is kept as its text. */
+static void tcall_decoder_scalar_(tcall_syntax_ *s, tcall_decoder *decoder)
 {
-    char *to = tcall_read_place_(decoder);
-    uint8_t index = 255;
-    if (tcall_words_end_(&decoder->now.words))
-        index = decoder->now.words.index;
-    else if (!(TCALL_FETCH_8_(&decoder->shape->flags) & TCALL_MEMBER_OTHERS))
-        tcall_read_unknown_(decoder, TCALL_MISFIT_ENUM);
-    if (to)
-        *to = (char)index;
-}
-
-/* ---- numbers ---- */
-
-/* Takes a byte of a number. */
-static void tcall_read_digit_(tcall_numeral_ *digits, char c)
-{
-    if (c == '-') {
-        digits->minus[digits->e] = true;
-    } else if (c == '.') {
-        digits->point = true;
-    } else if ((c | 0x20) == 'e') {
-        digits->e = true;
-    } else if (c == '+' || digits->length == TCALL_NUMBER_LENGTH_) {
-        /* the sign that goes without saying; too long */
-    } else if (digits->e) {
-        if (digits->power < TCALL_NUMBER_POWER_)
-            digits->power = (int16_t)(digits->power * 10 + (c - '0'));
-    } else {
-        digits->length++;
-        if (c == '0' && !digits->count) {
-            digits->places = (int16_t)(digits->places - digits->point);
-            return;
-        }
-        digits->places = (int16_t)(digits->places + !digits->point);
-        if (digits->count < TOOLCALL_NUMBER_DIGITS)
-            digits->text[digits->count] = c;
-        digits->count++;
-        if (c != '0')
-            digits->last = digits->count;
-    }
-}
-
-/* Returns the number that came. */
-static tcall_num_ tcall_read_num_(const tcall_numeral_ *digits)
-{
-    tcall_num_ num;
-    num.cut = digits->last > TOOLCALL_NUMBER_DIGITS;
-    num.first = digits->text;
-    num.last =
-        num.first + (num.cut ? TOOLCALL_NUMBER_DIGITS : digits->last) - 1;
-    num.top = digits->places - 1 +
-              (digits->minus[1] ? -digits->power : digits->power);
-    num.minus = digits->minus[0];
-    num.sign = !digits->last ? 0 : num.minus ? -1 : 1;
-    return num;
-}
-
-/* Checks and stores a number of a kind that is kept as one. */
-static void tcall_read_units_(tcall_decoder *decoder, const tcall_num_ *num)
-{
-    char *to = tcall_read_place_(decoder);
+    uint8_t types = decoder->fit.types, code;
+    tcall_misfit *misfit;
     tcall_units_ units;
-    tcall_misfit *misfit = tcall_read_misfit_(
-        decoder, tcall_store_units_(decoder->shape, num, &units));
-    if (misfit) {
+    tcall_num_ number;
+    tcall_str text = tcall_slice_(decoder->now.number, decoder->fit.length);
+    if (tcall_decoder_too_long_(decoder)) {
+        tcall_decoder_note_(s, TCALL_MISFIT_ROOM, decoder->fit.levels);
+        return;
+    }
+    if (types & TCALL_SHAPE_NUMBER && text.len <= TOOLCALL_NUMBER_BYTES) {
+        number = tcall_num_read_(text);
+        if (!tcall_num_integral_(&number))
+            types = TCALL_SHAPE_NUMBER;
+    }
+    code = tcall_fit_ends_(s, &decoder->fit, types, text, &units);
+    if ((code == TCALL_MISFIT_MINIMUM || code == TCALL_MISFIT_MAXIMUM) &&
+        decoder->misfit_count <= TOOLCALL_MAX_FAULTS) {
+        misfit = &decoder->misfits[decoder->misfit_count - 1];
         misfit->got = units.value < INT32_MIN   ? INT32_MIN
                       : units.value > INT32_MAX ? INT32_MAX
                                                 : (int32_t)units.value;
         misfit->exact = !units.rest && misfit->got == units.value;
     }
-    if (to)
-        tcall_read_misfit_(
-            decoder, tcall_store_number_(decoder->shape, num, &units, to));
 }
 
-TCALL_NOINLINE_ static void tcall_read_number_end_(tcall_decoder *decoder)
+static void tcall_decoder_ends_(tcall_syntax_ *s)
 {
-    const tcall_numeral_ *digits = &decoder->now.digits;
-    uint8_t kind = TCALL_FETCH_8_(&decoder->shape->kind);
-    bool any = TCALL_FETCH_8_(&decoder->shape->types) & TCALL_SHAPE_NUMBER;
-    bool stored = kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER;
-    tcall_num_ num = tcall_read_num_(digits);
-    if (any && !stored)
-        return;
-    if (digits->length == TCALL_NUMBER_LENGTH_)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-    else if (!any && digits->last > num.top + 1 && digits->last)
-        tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    else if (stored)
-        tcall_read_units_(decoder, &num);
+    tcall_decoder *decoder = (tcall_decoder *)s;
+    if (s->depth < decoder->fit.levels)
+        tcall_fit_closes_(s, &decoder->fit,
+                          TCALL_BIT_OF_(s->open, s->depth) != 0);
+    else
+        tcall_decoder_scalar_(s, decoder);
 }
 
-/* ---- texts, and values that are kept as their text ---- */
-
-static void tcall_read_text_begin_(tcall_decoder *decoder, char *to)
-{
-    decoder->into = TCALL_INTO_TEXT_;
-    decoder->now.text.to = to;
-    decoder->now.text.len = decoder->now.text.followed = 0;
-}
-
-static void tcall_read_text_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    if (decoder->now.text.to && !*bytes) /* it ends a text in C */
-        tcall_read_misfit_(decoder, TCALL_MISFIT_NUL);
-    tcall_store_text_(decoder->shape, &decoder->now.text, bytes, len);
-}
-
-/* What it has no room for is noted when it is complete. */
-static void tcall_read_json_(tcall_decoder *decoder, const char *bytes,
-                             size_t len)
-{
-    uint16_t size = TCALL_FETCH_16_(&decoder->shape->size);
-    if (len < (size_t)(size - decoder->kept)) {
-        memcpy(tcall_read_place_(decoder) + decoder->kept, bytes, len);
-        decoder->kept = (uint16_t)(decoder->kept + len);
-    } else {
-        decoder->kept = size;
-    }
-}
-
-static void tcall_read_json_end_(tcall_decoder *decoder)
-{
-    if (decoder->kept == TCALL_FETCH_16_(&decoder->shape->size)) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_ROOM);
-        decoder->kept = 0; /* half a value is none */
-    }
-    tcall_read_place_(decoder)[decoder->kept] = 0;
-}
-
-/* ---- objects and lists ---- */
-
-/* An object or list with a shape is a level of its own. The root's object is in
- * it already. */
-static tcall_ask_ tcall_read_open_(tcall_decoder *decoder, bool object)
-{
-    tcall_level_ *level = &decoder->open_levels[decoder->levels];
-    const void *what = decoder->shape;
-    if (decoder->levels == TOOLCALL_SHAPE_LEVELS) {
-        tcall_read_misfit_(decoder, TCALL_MISFIT_LEVELS);
-        return TCALL_SKIP_;
-    }
-    decoder->levels++;
-    decoder->level = level;
-    level->base = tcall_read_place_(decoder);
-    level->index = 0xFFFF; /* the first one comes next */
-    decoder->next = NULL;
-    if (object)
-        what = TCALL_FETCH_POINTER_(const void *, &decoder->shape->more);
-    if (what)
-        level->what = what;
-    if (object)
-        tcall_store_object_((const tcall_object *)level->what, level->base);
-    return TCALL_HEAR_;
-}
-
-/* Looks after the members that were not given. */
-TCALL_NOINLINE_ static void tcall_read_object_end_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_object *object = (const tcall_object *)level->what;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++) {
-        level->index = i;
-        if (!tcall_store_member_end_(object, level->base, i))
-            tcall_read_misfit_(decoder, TCALL_MISFIT_REQUIRED);
-    }
-}
-
-/* Notes a misfit of the list itself. */
-static void tcall_read_list_misfit_(tcall_decoder *decoder, uint8_t code)
-{
-    tcall_read_note_(decoder, code, (uint8_t)(decoder->levels - 1));
-}
-
-static void tcall_read_list_end_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    uint16_t count = (uint16_t)(level->index + 1);
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    if (count < (uint16_t)TCALL_FETCH_32_(&list->low))
-        tcall_read_list_misfit_(decoder, TCALL_MISFIT_MIN_ITEMS);
-    if (level->base)
-        memcpy(level->base, &count, sizeof count);
-}
-
-/* An item of a list begins. The first one too many is noted. */
-static void tcall_read_item_(tcall_decoder *decoder)
-{
-    tcall_level_ *level = decoder->level;
-    const tcall_shape *list = (const tcall_shape *)level->what;
-    uint16_t most = (uint16_t)TCALL_FETCH_32_(&list->high);
-    if (level->index != 0xFFFE) /* and then all are one */
-        level->index++;
-    decoder->shape = &tcall_any_;
-    decoder->base = level->base;
-    if (level->index < most)
-        decoder->shape = TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
-    if (level->index < most && level->base)
-        decoder->base += TCALL_FETCH_8_(&list->digits) +
-                         (size_t)level->index * TCALL_FETCH_16_(&list->size);
-    if (level->index == most)
-        tcall_read_list_misfit_(decoder, TCALL_FETCH_8_(&list->flags) &
-                                                 TCALL_MEMBER_UNSAID
-                                             ? TCALL_MISFIT_ROOM
-                                             : TCALL_MISFIT_MAX_ITEMS);
-}
-
-/* A member that is null is not given. */
-static void tcall_read_null_(tcall_decoder *decoder)
-{
-    const tcall_level_ *level = decoder->level;
-    if (decoder->syntax.object)
-        tcall_store_null_(level->base, (uint8_t)level->index);
-    else if (decoder->base) /* an item, which nothing else sets */
-        memset(decoder->base, 0,
-               TCALL_FETCH_16_(&((const tcall_shape *)level->what)->size));
-}
-
-/* ---- values ---- */
-
-/* A value begins that its shape allows. Returns what is asked of it. */
-static tcall_ask_ tcall_read_value_(tcall_decoder *decoder, uint8_t types,
-                                    char first)
-{
-    const tcall_shape *shape = decoder->shape;
-    uint8_t kind = TCALL_FETCH_8_(&shape->kind);
-    char *to = tcall_read_place_(decoder);
-    if (types & TCALL_SHAPE_NUMBER) {
-        memset(&decoder->now.digits, 0, offsetof(tcall_numeral_, text));
-        decoder->into = TCALL_INTO_NUMBER_;
-    }
-    if (kind == TCALL_KIND_JSON) {
-        decoder->into |= TCALL_INTO_JSON_;
-        decoder->kept = 0;
-        return TCALL_RAW_;
-    }
-    if (types == TCALL_SHAPE_NULL && kind != TCALL_KIND_ANY)
-        tcall_read_null_(decoder);
-    else if (kind == TCALL_KIND_OBJECT || kind == TCALL_KIND_LIST)
-        return tcall_read_open_(decoder, kind == TCALL_KIND_OBJECT);
-    else if (kind == TCALL_KIND_BOOLEAN && to)
-        *to = first == 't';
-    else if (kind == TCALL_KIND_TEXT)
-        tcall_read_text_begin_(decoder, to);
-    else if (kind == TCALL_KIND_CHOICE)
-        tcall_read_words_(decoder, TCALL_INTO_CHOICE_,
-                          TCALL_FETCH_POINTER_(const char *, &shape->more),
-                          (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    return decoder->into ? TCALL_HEAR_ : TCALL_SKIP_;
-}
-
-static tcall_ask_ tcall_read_begin_(tcall_syntax_ *syntax, char first)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    uint8_t types = tcall_store_types_(first);
-    if (decoder->levels && !syntax->object)
-        tcall_read_item_(decoder);
-    if (TCALL_FETCH_8_(&decoder->shape->kind) == TCALL_KIND_HOLE &&
-        decoder->hole)
-        decoder->hole(decoder, &decoder->shape, &decoder->base);
-    decoder->into = 0;
-    if (TCALL_FETCH_8_(&decoder->shape->types) & types)
-        return tcall_read_value_(decoder, types, first);
-    tcall_read_misfit_(decoder, TCALL_MISFIT_TYPE);
-    return TCALL_SKIP_;
-}
-
-static void tcall_read_data_(tcall_syntax_ *syntax, const char *bytes,
-                             size_t len)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    size_t i;
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_text_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_word_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_(decoder, bytes, len);
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        for (i = 0; i < len; i++)
-            tcall_read_digit_(&decoder->now.digits, bytes[i]);
-}
-
-static void tcall_read_end_(tcall_syntax_ *syntax)
-{
-    tcall_decoder *decoder = (tcall_decoder *)syntax;
-    if (syntax->depth < decoder->levels) {
-        if (TCALL_BIT_OF_(syntax->open, syntax->depth))
-            tcall_read_object_end_(decoder);
-        else
-            tcall_read_list_end_(decoder);
-        if (--decoder->levels)
-            decoder->level--;
-        decoder->next = NULL;
-        return;
-    }
-    if (decoder->into & TCALL_INTO_NUMBER_)
-        tcall_read_number_end_(decoder);
-    if (decoder->into & TCALL_INTO_JSON_)
-        tcall_read_json_end_(decoder);
-    if (decoder->into & TCALL_INTO_TEXT_)
-        tcall_read_misfit_(
-            decoder, tcall_store_text_end_(decoder->shape, &decoder->now.text));
-    if (decoder->into & TCALL_INTO_CHOICE_)
-        tcall_read_choice_end_(decoder);
-}
-
-static const tcall_syntax_user_ tcall_read_user_ TCALL_FLASH_ = {
-    tcall_read_name_, tcall_read_begin_, tcall_read_data_, tcall_read_end_};
-
-/* ---- the decoder ---- */
+static const tcall_syntax_user_ tcall_decoder_user_ TCALL_FLASH_ = {
+    tcall_decoder_name_, tcall_decoder_begin_, tcall_decoder_data_,
+    tcall_decoder_ends_};
 
 /* Ends the reading, if nothing has ended it yet. */
-static void tcall_read_stop_(tcall_decoder *decoder, int error)
+static void tcall_decoder_stop_(tcall_decoder *decoder, int error)
 {
     if (decoder->syntax.error)
         return;
@@ -6588,7 +6548,7 @@ static void tcall_read_stop_(tcall_decoder *decoder, int error)
 }
 
 /* Returns an error of the recogniser as those who read are told. */
-static int tcall_read_error_(int error)
+static int tcall_decoder_error_(int error)
 {
     return error == TCALL_E_NUL || error < TCALL_E_DEPTH ? TCALL_E_BAD_VALUE
                                                          : error;
@@ -6596,21 +6556,15 @@ static int tcall_read_error_(int error)
 
 int tcall_decoder_feed(tcall_decoder *decoder, const char *bytes, size_t len)
 {
-    tcall_syntax_ *syntax = &decoder->syntax;
+    tcall_syntax_ *s = &decoder->syntax;
     size_t at = 0;
-    int error;
-    if (syntax->error)
+    if (s->error)
         return decoder->error;
-    while (at < len && !syntax->error) /* it halts at the end of the object */
-        at += tcall_syntax_feed_(syntax, bytes + at, len - at);
+    while (at < len && !s->error) /* it halts at the end of the object */
+        at += tcall_syntax_feed_(s, bytes + at, len - at);
     decoder->at += at;
-    if (syntax->error)
-        decoder->error = tcall_read_error_(syntax->error);
-    if (decoder->sink && at) {
-        error = decoder->sink(decoder->user, bytes, at);
-        if (error < 0)
-            tcall_read_stop_(decoder, error);
-    }
+    if (s->error)
+        decoder->error = tcall_decoder_error_(s->error);
     return decoder->error;
 }
 
@@ -6623,17 +6577,18 @@ int tcall_decoder_end(tcall_decoder *decoder)
 
 void tcall_decoder_poison(tcall_decoder *decoder)
 {
-    tcall_read_stop_(decoder, TCALL_E_TRUNCATED);
+    tcall_decoder_stop_(decoder, TCALL_E_TRUNCATED);
 }
 
 void tcall_decoder_init(tcall_decoder *decoder, const tcall_object *shape,
                         void *out)
 {
     memset(decoder, 0, sizeof *decoder);
-    tcall_syntax_begin_(&decoder->syntax, &tcall_read_user_);
-    decoder->shape = &tcall_root_;
-    decoder->base = (char *)out;
-    decoder->open_levels[0].what = shape;
+    tcall_syntax_begin_(&decoder->syntax, &tcall_decoder_user_);
+    decoder->fit.note = tcall_decoder_note_;
+    decoder->fit.words = &decoder->now.name.words;
+    decoder->fit.object = shape;
+    tcall_fit_init_(&decoder->fit, decoder->places, &tcall_root_, out);
 }
 
 /* ==========================================================================
@@ -7498,8 +7453,6 @@ TCALL_SHARED_ const tcall_match *tcall_row_match_(const tcall_row *row)
 
 /* ---- members ---- */
 
-#define TCALL_NO_MEMBER_ 0xFFFF
-
 /* Properties and definitions that are more than this are followed by a hash
  * table of half as many slots again, each 0 or 1 + the index of a member. Names
  * that hash alike are compared: it decides nothing but time. */
@@ -7583,8 +7536,7 @@ enum {
                               * its business */
     TCALL_FRAME_GROUP_ = 4,  /* it counts the verdicts of its branches */
     TCALL_FRAME_MISSED_ = 8, /* of a branch: its first misfit is noted */
-    TCALL_FRAME_PLACE_ = 16, /* it is a tcall_place_ */
-    TCALL_FRAME_TIED_ = 32   /* of a group: several branches came as far */
+    TCALL_FRAME_TIED_ = 16   /* of a group: several branches came as far */
 };
 
 #define TCALL_NO_FRAME_ 0xFFFF
@@ -7603,21 +7555,9 @@ struct tcall_frame_ {
     uint32_t met;        /* required members that came */
 };
 
-/* A shape at work on a value: alone, for a shape has no branches. It begins as
- * a frame does. */
-typedef struct tcall_place_ {
-    uint8_t role, flags;
-    uint16_t member; /* of an object: the one at hand */
-    uint16_t next;   /* where the name after it lies in its list; 0: unknown */
-    const tcall_shape *shape;
-    const tcall_object *object; /* of an object */
-    char *base;                 /* where the value is kept, or NULL */
-} tcall_place_;
-
 /* A slot of the arena. A group is followed by the misfits that it keeps. */
 union tcall_slot_ {
     tcall_frame_ frame;
-    tcall_place_ place;
     tcall_fault kept;
 };
 
@@ -7630,7 +7570,7 @@ struct tcall_open_ {
                            * that are alike */
 };
 
-/* What rows do, and what shapes do: the frames of a run are all of one kind. */
+/* What rows do. */
 struct tcall_rows {
     /* A value begins: pushes what the frames around have for it. */
     void (*enter)(tcall_machine *m);
@@ -7645,7 +7585,7 @@ struct tcall_rows {
     /* The types that the run admits. */
     uint8_t (*admitted)(tcall_machine *m);
     /* Takes the member at hand back, if it may be absent. Returns its name as
-     * its schema or shape has it, or NULL. */
+     * its schema has it, or NULL. */
     const char *(*drop)(tcall_machine *m);
 };
 
@@ -7675,7 +7615,8 @@ TCALL_SHARED_ void tcall_machine_costs_(tcall_machine *m, size_t steps)
 /* The rest of the arena. */
 TCALL_SHARED_ void *tcall_machine_rest_(const tcall_machine *m, size_t *size)
 {
-    char *from = (char *)&m->slot[m->frames];
+    char *from =
+        m->fit.place ? (char *)(m->fit.place + 1) : (char *)&m->slot[m->frames];
     *size = (size_t)((char *)m->open - from);
     return from;
 }
@@ -7744,7 +7685,6 @@ static void tcall_machine_put_decoded_(tcall_machine *m, const char *bytes,
         tcall_machine_put_char_(m, (char)code);
     } else {
         tcall_machine_put_escaped_(m, code);
-        m->nul = m->nul || !code;
         if (!code && m->is.for_c)
             tcall_machine_stop_(m, TCALL_E_NUL);
     }
@@ -7808,10 +7748,6 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 
 /* ---- shapes ---- */
 
-/* Of an object whose shape is none. */
-static const tcall_shape tcall_machine_object_ TCALL_FLASH_ = {
-    TCALL_SHAPE_OBJECT, TCALL_KIND_OBJECT, 0, 0, 0, 0, 0, 0, NULL};
-
 /* The keywords of TCALL_MISFITS. */
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
@@ -7821,359 +7757,84 @@ static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
 #undef TCALL_X_
 };
 
-/* Notes what is wrong with the value or name at an offset, if anything. */
-static void tcall_shapes_fault_(tcall_machine *m, const tcall_place_ *place,
-                                uint8_t code, uint32_t at, size_t count)
+/* Notes what is wrong with the value at hand, or what it is in. */
+static void tcall_machine_misfit_(tcall_syntax_ *s, uint8_t code,
+                                  uint8_t levels)
 {
+    tcall_machine *m = (tcall_machine *)(void *)s;
+    const tcall_place_ *place = m->fit.place;
+    bool object =
+        code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE;
+    size_t count = m->fit.length - m->fit.followed;
     tcall_fault fault;
-    if (!code)
-        return;
+    if (object || levels < m->fit.levels)
+        place--;
+    if (code == TCALL_MISFIT_REQUIRED)
+        count = place->index;
     memset(&fault, 0, sizeof fault);
     fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + code);
     fault.count = (uint16_t)(count < UINT16_MAX ? count : UINT16_MAX);
-    fault.at = at;
-    fault.shape = place->shape;
-    if (code >= TCALL_MISFIT_REQUIRED && code <= TCALL_MISFIT_DUPLICATE)
-        fault.shape = place->object;
+    fault.at = levels < m->fit.levels ? m->open->at : m->token;
+    fault.shape = place->what;
     tcall_machine_note_(m, &fault);
 }
 
-/* Pushes the frame of a value that has a shape, and its place in the struct. */
-static void tcall_shapes_push_(tcall_machine *m, const tcall_shape *shape,
-                               const tcall_object *object, char *base)
-{
-    tcall_place_ *place = &tcall_machine_slot_(m)->place;
-    place->role = TCALL_ROLE_AND_;
-    place->flags = TCALL_FRAME_PLACE_;
-    place->member = TCALL_NO_MEMBER_;
-    place->shape = shape;
-    place->next = 0;
-    place->base = base;
-    place->object = object;
-    if (!object && TCALL_FETCH_8_(&shape->kind) == TCALL_KIND_OBJECT)
-        place->object =
-            TCALL_FETCH_POINTER_(const tcall_object *, &shape->more);
-}
-
-/* Pushes what is to be read, be it a hole. */
+/* The root begins. */
 static void tcall_machine_target_(tcall_machine *m, const tcall_target *target)
 {
-    tcall_target filled = *target;
-    if (target->shape && m->is.hole &&
-        TCALL_FETCH_8_(&target->shape->kind) == TCALL_KIND_HOLE)
-        m->is.hole(m, &filled);
-    if (filled.node) {
-        m->is.target.rows = filled.rows;
-        tcall_machine_push_(m, filled.node, NULL, TCALL_NO_FRAME_);
-    } else if (filled.object) {
-        tcall_shapes_push_(m, &tcall_machine_object_, filled.object,
-                           (char *)filled.out);
-    } else if (filled.shape) {
-        tcall_shapes_push_(
-            m, filled.shape, NULL,
-            tcall_store_place_(filled.shape, (char *)filled.out));
-    } else if (filled.rows) { /* a schema that was refused accepts nothing */
+    if (target->node) {
+        tcall_machine_push_(m, target->node, NULL, TCALL_NO_FRAME_);
+    } else if (target->object || target->shape) {
+        m->fit.note = tcall_machine_misfit_;
+        m->fit.words = &m->words;
+        m->fit.late = m->is.coerce != NULL;
+        m->fit.object = target->object;
+        tcall_fit_init_(&m->fit, (tcall_place_ *)(void *)m->slot,
+                        target->object ? &tcall_root_ : target->shape,
+                        target->out);
+    } else if (target->rows) { /* a schema that was refused accepts nothing */
         tcall_machine_stop_(m, TCALL_E_SCHEMA);
     }
 }
 
-/* Returns the shape of the item of a list that begins, and where it is kept, or
- * NULL. The first one too many is noted. */
-static const tcall_shape *
-tcall_shapes_item_(tcall_machine *m, const tcall_place_ *place, char **out)
+/* A value with a shape begins. What no shape is for is read all the same, as is
+ * what is kept as its text. */
+static void tcall_machine_fit_(tcall_machine *m, char first)
 {
-    const tcall_shape *list = place->shape;
-    uint32_t index = m->open->count - 1;
-    uint32_t high = (uint32_t)TCALL_FETCH_32_(&list->high);
-    if (index == high)
-        tcall_shapes_fault_(m, place,
-                            TCALL_FETCH_8_(&list->flags) & TCALL_MEMBER_UNSAID
-                                ? TCALL_MISFIT_ROOM
-                                : TCALL_MISFIT_MAX_ITEMS,
-                            m->open->at, 0);
-    if (index >= high)
-        return NULL;
-    if (*out)
-        *out += TCALL_FETCH_8_(&list->digits) +
-                (size_t)index * TCALL_FETCH_16_(&list->size);
-    return TCALL_FETCH_POINTER_(const tcall_shape *, &list->more);
+    tcall_ask_ ask;
+    if (!m->inner)
+        tcall_fit_next_(&m->syntax, &m->fit);
+    ask = tcall_fit_begin_(&m->syntax, &m->fit, first, UINT8_MAX);
+    m->heard = ask != TCALL_SKIP_;
+    if (ask != TCALL_HEAR_ &&
+        m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY))
+        m->skip = (uint8_t)(m->syntax.depth + 1);
 }
 
-/* A value begins in an object or list that has a shape: pushes what the member
- * or item is. */
-static void tcall_shapes_enter_(tcall_machine *m)
+/* A value with a shape is complete, but an object or list: it is checked and
+ * stored. */
+static void tcall_machine_fits_(tcall_machine *m, uint8_t types)
 {
-    const tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_shape *shape = NULL;
-    char *out = place->base;
-    tcall_target target;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (place->object && place->member != TCALL_NO_MEMBER_)
-        shape = place->member + TCALL_FETCH_POINTER_(const tcall_shape *,
-                                                     &place->object->members);
-    else if (TCALL_FETCH_8_(&place->shape->kind) == TCALL_KIND_LIST)
-        shape = tcall_shapes_item_(m, place, &out);
-    if (!shape)
-        return;
-    if (TCALL_FETCH_8_(&shape->kind) != TCALL_KIND_HOLE) {
-        tcall_shapes_push_(m, shape, NULL, tcall_store_place_(shape, out));
-        return;
-    }
-    memset(&target, 0, sizeof target);
-    target.shape = shape;
-    target.out = out;
-    tcall_machine_target_(m, &target);
-}
-
-/* An object or list with a shape opens: its struct becomes what it is at first.
- */
-static void tcall_shapes_opens_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->first].place;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & m->types)) {
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_TYPE, m->token, 0);
-        place->flags |= TCALL_FRAME_DEAD_;
-        place->object = NULL;
-    } else if (place->object) {
-        tcall_store_object_(place->object, place->base);
-    }
-}
-
-/* The content of the string at hand. */
-static tcall_str tcall_machine_inner_(const tcall_machine *m)
-{
-    return tcall_slice_(m->text + m->token + 1, m->len - m->token - 2);
-}
-
-/* Looks for the name or word at hand: mostly nothing in it is escaped. */
-static bool tcall_shapes_word_(const tcall_machine *m, tcall_words_ *words)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len)
-        tcall_words_take_(words, inner.ptr, inner.len);
-    else
-        while (at < end) {
-            char bytes[4];
-            tcall_words_take_(words, bytes, tcall_text_char_(&at, bytes));
-        }
-    return tcall_words_end_(words);
-}
-
-/* Looks for a name among the members, from behind the one that came last.
- * Returns whether the shape knows it. */
-static bool tcall_shapes_name_(tcall_machine *m)
-{
-    tcall_place_ *place = &m->slot[m->open->first].place;
-    const tcall_object *object = place->object;
-    uint16_t next = (uint16_t)(place->member + 1);
-    tcall_words_ words;
-    size_t last;
-    place->member = TCALL_NO_MEMBER_;
-    if (!object)
-        return false;
-    tcall_words_begin_(&words,
-                       TCALL_FETCH_POINTER_(const char *, &object->names),
-                       TCALL_FETCH_8_(&object->count));
-    if (place->next && next < words.count) {
-        words.word += place->next;
-        words.index = (uint8_t)next;
-    }
-    place->next = 0;
-    if (!tcall_shapes_word_(m, &words)) {
-        if (!TCALL_FETCH_8_(&object->open))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_UNKNOWN, m->token, 0);
-        return false;
-    }
-    last = (size_t)(words.word - words.list) + words.len;
-    place->next = (uint16_t)(last < UINT16_MAX ? last + 1 : 0);
-    if (tcall_store_member_(object, place->base, words.index))
-        place->member = words.index;
-    else
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_DUPLICATE, m->token, 0);
-    return true;
-}
-
-/* Decodes the string at hand into its place. */
-static void tcall_shapes_copy_(const tcall_machine *m, char *to)
-{
-    tcall_str inner = tcall_machine_inner_(m);
-    const char *at = inner.ptr, *end = at + inner.len;
-    if (m->length == inner.len) { /* nothing in it is escaped */
-        memcpy(to, at, inner.len);
-        return;
-    }
-    while (at < end)
-        to += tcall_text_char_(&at, to);
-}
-
-/* Checks and stores a text. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_text_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_text_into_ text;
-    uint8_t code;
-    text.to = place->base;
-    text.len = m->length;
-    text.followed = m->followed;
-    if (m->nul && place->base)
-        tcall_shapes_fault_(m, place, TCALL_MISFIT_NUL, m->token, 0);
-    code = tcall_store_text_end_(place->shape, &text);
-    if (!code && place->base)
-        tcall_shapes_copy_(m, place->base);
-    return code;
-}
-
-/* Checks a word and stores its index. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_choice_(const tcall_machine *m,
-                                    const tcall_place_ *place)
-{
-    const tcall_shape *shape = place->shape;
-    tcall_words_ words;
-    bool is;
-    tcall_words_begin_(&words, TCALL_FETCH_POINTER_(const char *, &shape->more),
-                       (uint8_t)(TCALL_FETCH_32_(&shape->high) + 1));
-    is = tcall_shapes_word_(m, &words);
-    if (place->base)
-        *place->base = (char)(is ? words.index : 255);
-    return !is && !(TCALL_FETCH_8_(&shape->flags) & TCALL_MEMBER_OTHERS)
-               ? TCALL_MISFIT_ENUM
-               : TCALL_FITS;
-}
-
-/* Checks and stores a number. Returns what is wrong, or 0. */
-static uint8_t tcall_shapes_number_(tcall_machine *m, const tcall_place_ *place)
-{
-    tcall_num_ num = tcall_machine_num_(m);
     tcall_units_ units;
-    uint8_t code = tcall_store_units_(place->shape, &num, &units);
-    if (place->base) {
-        tcall_shapes_fault_(m, place, code, m->token, 0);
-        code = tcall_store_number_(place->shape, &num, &units, place->base);
+    tcall_str text = tcall_slice_(m->text + m->token, m->len - m->token);
+    if (tcall_place_kind_(m->fit.place) == TCALL_KIND_JSON) {
+        m->fit.length = m->fit.followed = 0;
+        m->fit.nul = false;
+        tcall_fit_data_(&m->fit, text.ptr, text.len);
     }
-    return code;
+    tcall_fit_ends_(&m->syntax, &m->fit, types, text, &units);
 }
 
-/* Checks how many items a list has, and stores that. Returns what is wrong, or
- * 0. */
-static uint8_t tcall_shapes_list_(const tcall_machine *m,
-                                  const tcall_place_ *place)
+/* An object or array with a shape is complete, or is skipped. */
+static void tcall_machine_fit_closes_(tcall_machine *m, uint8_t types)
 {
-    uint32_t most = (uint32_t)TCALL_FETCH_32_(&place->shape->high);
-    uint16_t count = (uint16_t)(m->open->count < most ? m->open->count : most);
-    if (place->base)
-        memcpy(place->base, &count, sizeof count);
-    return m->open->count < (uint32_t)TCALL_FETCH_32_(&place->shape->low)
-               ? TCALL_MISFIT_MIN_ITEMS
-               : TCALL_FITS;
-}
-
-/* Looks after the members that did not come. */
-static void tcall_shapes_object_(tcall_machine *m, const tcall_place_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t i, count = TCALL_FETCH_8_(&object->count);
-    for (i = 0; i < count; i++)
-        if (!tcall_store_member_end_(object, place->base, i))
-            tcall_shapes_fault_(m, place, TCALL_MISFIT_REQUIRED, m->token, i);
-}
-
-/* Keeps the text of a value. */
-static uint8_t tcall_shapes_json_(const tcall_machine *m,
-                                  const tcall_place_ *place)
-{
-    size_t len = m->len - m->token;
-    bool room = len < TCALL_FETCH_16_(&place->shape->size);
-    if (!place->base)
-        return TCALL_FITS;
-    if (room)
-        memcpy(place->base, m->text + m->token, len);
-    place->base[room ? len : 0] = '\0'; /* half a value is none */
-    return room ? TCALL_FITS : TCALL_MISFIT_ROOM;
-}
-
-/* A value that is null counts as not given. */
-static void tcall_shapes_null_(const tcall_machine *m,
-                               const tcall_place_ *place)
-{
-    const tcall_place_ *around;
-    if (!m->syntax.depth)
-        return;
-    around = &m->slot[m->open->first].place;
-    if (around->object)
-        tcall_store_null_(around->base, (uint8_t)around->member);
-    else if (place->base) /* an item, which nothing else sets */
-        memset(place->base, 0, TCALL_FETCH_16_(&around->shape->size));
-}
-
-/* A value with a shape is complete: it is checked, stored, and marked as given.
- */
-static void tcall_shapes_ends_(tcall_machine *m, uint8_t types)
-{
-    const tcall_place_ *place = &m->slot[m->first].place;
-    uint8_t kind = TCALL_FETCH_8_(&place->shape->kind), code = TCALL_FITS;
-    if (place->flags & TCALL_FRAME_DEAD_)
-        return;
-    if (!(TCALL_FETCH_8_(&place->shape->types) & types))
-        code = TCALL_MISFIT_TYPE;
-    else if (kind == TCALL_KIND_JSON)
-        code = tcall_shapes_json_(m, place);
-    else if (kind == TCALL_KIND_ANY)
-        code = TCALL_FITS;
-    else if (types == TCALL_SHAPE_NULL)
-        tcall_shapes_null_(m, place);
-    else if (kind == TCALL_KIND_OBJECT)
-        tcall_shapes_object_(m, place);
-    else if (kind == TCALL_KIND_LIST)
-        code = tcall_shapes_list_(m, place);
-    else if (kind == TCALL_KIND_TEXT)
-        code = tcall_shapes_text_(m, place);
-    else if (kind == TCALL_KIND_CHOICE)
-        code = tcall_shapes_choice_(m, place);
-    else if (kind == TCALL_KIND_BOOLEAN && place->base)
-        *place->base = m->text[m->token] == 't';
-    else if (kind >= TCALL_KIND_INTEGER && kind <= TCALL_KIND_NUMBER)
-        code = tcall_shapes_number_(m, place);
-    tcall_shapes_fault_(m, place, code, m->token, m->length - m->followed);
-}
-
-/* The types that the shape at hand admits. */
-static uint8_t tcall_shapes_admitted_(tcall_machine *m)
-{
-    uint8_t types = TCALL_FETCH_8_(&m->slot[m->first].place.shape->types);
-    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
-}
-
-static const char *tcall_shapes_drop_(tcall_machine *m)
-{
-    const tcall_place_ *around = &m->slot[m->open->first].place;
-    const tcall_object *object = around->object;
-    const tcall_shape *member;
-    if (!object || around->member == TCALL_NO_MEMBER_)
-        return NULL;
-    member = around->member +
-             TCALL_FETCH_POINTER_(const tcall_shape *, &object->members);
-    if (TCALL_FETCH_8_(&member->flags) & TCALL_MEMBER_REQUIRED)
-        return NULL;
-    tcall_store_null_(around->base, (uint8_t)around->member);
-    tcall_store_null_(tcall_store_came_(object, around->base),
-                      (uint8_t)around->member);
-    return tcall_word_at_(TCALL_FETCH_POINTER_(const char *, &object->names),
-                          around->member);
-}
-
-static const tcall_rows tcall_shapes_ = {
-    tcall_shapes_enter_, NULL,
-    tcall_shapes_opens_, tcall_shapes_name_,
-    tcall_shapes_ends_,  tcall_shapes_admitted_,
-    tcall_shapes_drop_};
-
-/* What the frames of a run do, of which this is the first. */
-static inline const tcall_rows *tcall_machine_do_(const tcall_machine *m,
-                                                  uint16_t first)
-{
-    return m->slot[first].frame.flags & TCALL_FRAME_PLACE_ ? &tcall_shapes_
-                                                           : m->is.target.rows;
+    if (!m->skip) {
+        tcall_fit_closes_(&m->syntax, &m->fit, types == TCALL_SHAPE_OBJECT);
+    } else if (m->skip == m->syntax.depth + 1) {
+        m->skip = 0;
+        if (m->heard)
+            tcall_machine_fits_(m, types);
+    }
 }
 
 /* ---- two that are alike ---- */
@@ -8276,7 +7937,7 @@ static size_t tcall_machine_followed_(const char *bytes, size_t len)
  * shows at its end. */
 static uint8_t tcall_machine_types_(char first)
 {
-    return tcall_store_types_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
+    return tcall_types_from_(first) & (uint8_t)~TCALL_SHAPE_INTEGER;
 }
 
 /* A name is complete: which frames know it? Of the others mostly a hash says
@@ -8287,8 +7948,10 @@ static void tcall_machine_name_ends_(tcall_machine *m)
     bool known = false;
     m->named = false;
     m->first = m->frames;
-    if (open->last > open->first)
-        known = tcall_machine_do_(m, open->first)->name(m);
+    if (m->fit.place && !m->skip)
+        known = (m->fit.place - 1)->index != TCALL_NO_MEMBER_;
+    else if (open->last > open->first)
+        known = m->is.target.rows->name(m);
     if (!known) {
         const char *quote = m->text + m->token;
         tcall_str name = tcall_slice_(quote, m->len - m->token);
@@ -8304,7 +7967,7 @@ static void tcall_machine_name_begins_(tcall_machine *m)
         tcall_machine_put_char_(m, ',');
     m->key = m->token = (uint32_t)m->len;
     m->named = true;
-    m->length = m->followed = 0;
+    m->fit.length = m->fit.followed = 0;
 }
 
 /* A name comes: it is written, and looked for when it is whole. */
@@ -8325,9 +7988,11 @@ static bool tcall_machine_name_(tcall_syntax_ *s, const char *name, size_t len,
         if (last)
             tcall_machine_put_char_(m, '"');
     }
-    m->length += len;
+    m->fit.length += len;
     if (s->wide)
-        m->followed += tcall_machine_followed_(name, len);
+        m->fit.followed += tcall_machine_followed_(name, len);
+    if (m->fit.place && !m->skip && tcall_machine_going_(m))
+        tcall_fit_name_(s, &m->fit, name, len, last);
     if (last && tcall_machine_going_(m))
         tcall_machine_name_ends_(m);
     return true;
@@ -8360,7 +8025,7 @@ static inline void tcall_machine_enter_(tcall_machine *m)
     } else if (!m->syntax.depth) {
         tcall_machine_target_(m, &m->is.target);
     } else if (open->last > open->first) {
-        tcall_machine_do_(m, open->first)->enter(m);
+        m->is.target.rows->enter(m);
     }
     if (m->brings)
         m->is.target.rows->expand(m);
@@ -8370,7 +8035,8 @@ static inline void tcall_machine_enter_(tcall_machine *m)
 static void tcall_machine_open_(tcall_machine *m, char first)
 {
     tcall_open_ *open = m->open - 1;
-    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1)) {
+    if ((char *)&m->slot[m->frames + 2] > (char *)(open - 1) ||
+        (m->fit.place && (char *)(m->fit.place + 2) > (char *)(open - 1))) {
         tcall_machine_stop_(m, TCALL_E_MEMORY);
         return;
     }
@@ -8383,7 +8049,7 @@ static void tcall_machine_open_(tcall_machine *m, char first)
     open->names = 0;
     tcall_machine_put_char_(m, first);
     if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->opens(m);
+        m->is.target.rows->opens(m);
     m->types = 0; /* what ends next without a beginning is a container */
 }
 
@@ -8396,9 +8062,11 @@ static tcall_ask_ tcall_machine_begin_(tcall_syntax_ *s, char first)
     m->types = tcall_machine_types_(first);
     tcall_machine_item_(m);
     tcall_machine_enter_(m);
+    m->fit.length = m->fit.followed = 0;
+    m->heard = m->heard && m->skip;
+    if (m->fit.place && !m->skip)
+        tcall_machine_fit_(m, first);
     if (first == '"') {
-        m->length = m->followed = 0;
-        m->nul = false;
         tcall_machine_put_char_(m, '"');
     } else if (m->types & (TCALL_SHAPE_OBJECT | TCALL_SHAPE_ARRAY) &&
                s->depth < TOOLCALL_MAX_DEPTH) {
@@ -8419,9 +8087,13 @@ static void tcall_machine_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         tcall_machine_put_(m, bytes, len);
         return;
     }
-    if (s->wide)
-        m->followed += tcall_machine_followed_(bytes, len);
-    m->length += len;
+    if (m->heard && !m->skip) {
+        tcall_fit_data_(&m->fit, bytes, len);
+    } else {
+        if (s->wide)
+            m->fit.followed += tcall_machine_followed_(bytes, len);
+        m->fit.length += len;
+    }
     tcall_machine_put_decoded_(m, bytes, len);
 }
 
@@ -8475,18 +8147,19 @@ static void tcall_machine_again_(tcall_machine *m)
     m->mended = false;
 }
 
-/* A scalar is complete: it means another value, or its frames answer. */
+/* A scalar is complete: it means another value, or it is checked. */
 static void tcall_machine_scalar_(tcall_machine *m)
 {
     uint8_t types = m->types;
+    bool shaped = m->heard && !m->skip, asked = shaped || m->frames > m->first;
     if (types == TCALL_SHAPE_STRING)
         tcall_machine_put_char_(m, '"');
     m->types = 0;
     m->text[m->len] = '\0';
-    if (types == TCALL_SHAPE_NUMBER && (m->frames > m->first || m->is.for_c))
+    if (types == TCALL_SHAPE_NUMBER && (asked || m->is.for_c))
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m) ||
-        (m->frames == m->first && !(m->is.object && !m->syntax.depth)))
+        (!asked && !(m->is.object && !m->syntax.depth)))
         return;
     if (m->is.coerce && types & (TCALL_SHAPE_STRING | TCALL_SHAPE_NULL) &&
         !m->mended && m->is.coerce(m, types)) {
@@ -8494,17 +8167,20 @@ static void tcall_machine_scalar_(tcall_machine *m)
             tcall_machine_again_(m);
         return;
     }
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)->ends(m, types);
+    if (shaped)
+        tcall_machine_fits_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
 }
 
 /* An object or array is complete: names are looked at once more where their
- * hashes agree, then its frames answer. */
+ * hashes agree, then it is checked. */
 static void tcall_machine_closes_(tcall_machine *m)
 {
     const tcall_open_ *open = m->open;
     bool object = m->text[open->at] == '{';
+    uint8_t types = object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY;
     tcall_machine_put_char_(m, object ? '}' : ']');
     if (!tcall_machine_going_(m))
         return;
@@ -8515,9 +8191,10 @@ static void tcall_machine_closes_(tcall_machine *m)
         tcall_machine_twice_(m, tcall_machine_name_hash_,
                              tcall_machine_same_name_))
         tcall_machine_stop_(m, TCALL_E_DUPLICATE);
-    if (m->frames > m->first)
-        tcall_machine_do_(m, m->first)
-            ->ends(m, object ? TCALL_SHAPE_OBJECT : TCALL_SHAPE_ARRAY);
+    if (m->fit.place)
+        tcall_machine_fit_closes_(m, types);
+    else if (m->frames > m->first)
+        m->is.target.rows->ends(m, types);
     m->frames = m->first;
     m->open++;
 }
@@ -8630,33 +8307,41 @@ static void tcall_machine_decode_(tcall_machine *m)
 /* Takes the member at hand back: it is null, and may be absent. */
 static bool tcall_machine_drops_(tcall_machine *m)
 {
-    const char *name = m->syntax.object && m->open->last > m->open->first
-                           ? tcall_machine_do_(m, m->open->first)->drop(m)
-                           : NULL;
+    const tcall_open_ *open = m->open;
+    const char *name = NULL;
+    if (m->syntax.depth && m->syntax.object)
+        name = m->fit.place ? tcall_place_drop_(m->fit.place - 1)
+                            : m->is.target.rows->drop(m);
     if (!name)
         return false;
     m->len = m->key - (--m->open->count > 0);
-    tcall_machine_coerced_(m, m->open->at,
-                           m->slot[m->open->first].frame.flags &
-                                   TCALL_FRAME_PLACE_
-                               ? TCALL_COERCED_LEFT_
-                               : TCALL_COERCED_ABSENT_,
-                           name);
+    tcall_machine_coerced_(
+        m, open->at, m->fit.place ? TCALL_COERCED_LEFT_ : TCALL_COERCED_ABSENT_,
+        name);
     return true;
+}
+
+/* Returns the types that the value at hand may have. */
+static uint8_t tcall_machine_admitted_(tcall_machine *m)
+{
+    const tcall_shape *shape;
+    uint8_t types;
+    if (!m->fit.place)
+        return m->is.target.rows->admitted(m);
+    shape = (const tcall_shape *)m->fit.place->what;
+    types = TCALL_FETCH_8_(&shape->types);
+    return types & TCALL_SHAPE_NUMBER ? types | TCALL_SHAPE_INTEGER : types;
 }
 
 bool tcall_coerce(tcall_machine *m, uint8_t types)
 {
-    uint8_t admitted = TCALL_SHAPE_ANY;
+    uint8_t admitted;
     if (m->is.object && !m->syntax.depth)
         return false; /* what is no object is for lenient */
-    if (m->frames > m->first) {
-        if (m->frames == m->first + 1 &&
-            !(m->slot[m->first].frame.flags & TCALL_FRAME_PLACE_) &&
-            m->slot[m->first].frame.node->types == types)
-            return false; /* mostly it is what alone may come */
-        admitted = tcall_machine_do_(m, m->first)->admitted(m);
-    }
+    if (m->frames == m->first + 1 &&
+        m->slot[m->first].frame.node->types == types)
+        return false; /* mostly it is what alone may come */
+    admitted = tcall_machine_admitted_(m);
     if (admitted & types ||
         (types == TCALL_SHAPE_NULL ? !tcall_machine_drops_(m)
                                    : !(tcall_machine_meaning_(m) & admitted)))
@@ -11465,7 +11150,7 @@ static bool tcall_rows_holds_(tcall_machine *m, const tcall_frame_ *f,
     if (!(f->node->types & types))
         return tcall_rows_mistyped_(m, f);
     if (types == TCALL_SHAPE_STRING)
-        count = m->length - m->followed;
+        count = m->fit.length - m->fit.followed;
     else if (types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT))
         count = m->open->count;
     for (; row && tcall_machine_going_(m); row = tcall_row_next_(row))
@@ -11580,7 +11265,7 @@ static uint8_t tcall_rows_types_in_(tcall_machine *m, const tcall_row *row)
                                        : NULL)
         if (*p != '"' || (m->text[m->token] == '"' &&
                           tcall_text_equal_(p, m->text + m->token)))
-            types |= tcall_store_types_(*p);
+            types |= tcall_types_from_(*p);
     return types;
 }
 
@@ -13274,7 +12959,7 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
-                 tcall_is_of_names_(is) ? &tcall_machine_object_ : is->shape);
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
     said->part = tcall_say_part_;
     said->shape = shape;
     said->types = tcall_types_of_(shape->types);

@@ -626,7 +626,7 @@ static void tcall_say_shape_(tcall_said_fault_ *said)
 {
     const tcall_fault *is = said->is;
     TCALL_FETCH_(tcall_shape, shape,
-                 tcall_is_of_names_(is) ? &tcall_machine_object_ : is->shape);
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
     said->part = tcall_say_part_;
     said->shape = shape;
     said->types = tcall_types_of_(shape->types);
