@@ -43,7 +43,7 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
  * memory of that attempt any more. */
 static void tcall_forget_(tcall_call *call)
 {
-    call->args = tcall_json_none_();
+    call->args = tcall_json_of_(NULL, NULL);
     call->cx.injected = NULL;
     call->cx.bound = NULL;
     call->complaint = call->coerced = tcall_slice_(NULL, 0);

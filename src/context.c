@@ -1,7 +1,7 @@
 #pragma once
 #include "context.h"
 #include "call.c"
-#include "json.c"
+#include "text.c"
 #include "mask.c"
 
 /* ==========================================================================

@@ -169,13 +169,15 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     return r;
 }
 
-/* What a call takes besides its texts, and what tcall_pick takes. */
-#define TCALL_CALL_ROOM_ 2048
+/* What a call takes besides its texts; tcall_pick takes as much, and some more
+ * for each tool. */
+enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
 
 /* Returns how much of the block calls with so many bytes of text may take. */
 TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
 {
     size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    room += TCALL_PICK_ROOM_ * desc->tool_count;
     for (i = 0; i < desc->tool_count; i++)
         if (desc->tools[i]
                 .output.text) /* it is read as a value, to be checked */

@@ -803,7 +803,7 @@ static void tcall_say_shape_(const tcall_said_fault_ *fault)
     if (fault->keyword == TCALL_ON_OTHERS_ ||
         fault->keyword == TCALL_ON_REQUIRED_ ||
         fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_machine_object_;
+        place.node = &tcall_root_;
         place.object = (const tcall_object *)is->shape;
     }
     if (fault->keyword == TCALL_ON_REQUIRED_)

@@ -1,6 +1,5 @@
 #pragma once
 #include "tools.h"
-#include "json.c"
 #include "text.c"
 #include "compile.c"
 

@@ -2,7 +2,7 @@
 #include "block.h"
 #include "wait.h"
 #include "shape.h"
-#include "json.h"
+#include "text.h"
 #include "compile.h"
 #include "chat.h"
 
@@ -442,8 +442,8 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
- * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
- * built anew afterwards. Tools may call this, and tcall_remove, too. */
+ * has no room, TCALL_E_USAGE without desc.rows. Tools may call this, and
+ * tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 /* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
  * Calls of it that are under way end as they would have; its texts have to stay

@@ -5,7 +5,7 @@
 #include "../src/say.c"
 #include "../src/rows.c"
 #include "../src/compile.c"
-#include "../src/json.c"
+#include "../src/text.c"
 #endif
 
 #include "check.h"
