@@ -3325,11 +3325,12 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a member of a provider's answers is (tcall_wire.field). A call is read
+/* What a member of a provider's answers is. A call is read
  * as an element that has some of id, name, arguments and index, whole or as a
  * piece of one that came before. */
 enum {
-    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+    TCALL_FIELD_NONE,    /* only its inside counts */
+    TCALL_FIELD_ELEMENT, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
     TCALL_FIELD_ID,             /* the first that is not empty counts */
@@ -3372,32 +3373,44 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. The last of an object's
- * table says so; in the order in which they mostly come they are found first.
- */
-typedef struct tcall_wire {
-    /* Those of the object that it is; of an array the one of its elements. */
-    const struct tcall_wire *members;
-    char name[21]; /* here, so that it goes with a format that nobody names */
-    uint8_t len;   /* of the name */
-    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
-    uint8_t flags; /* TCALL_WIRE_... */
-} tcall_wire;
-
-/* Flags of a tcall_wire. */
+/* What matters in the answers of a format, as a table: a list of rows
+ *
+ *     X(T, object, name, field, more, inside)
+ *
+ * one for each member that is read: the object it is a member of (a word of the
+ * table's own), its name, what it is (TCALL_FIELD_... without that prefix) and
+ * TCALL_ROW_... The rows of an object follow each other, in the order in which
+ * the members mostly come, and the last one says so. What is itself an object
+ * names the row that those of its inside begin with, object_name, else none.
+ * So an object may share the last rows of another. The answer comes first.
+ *
+ * In memory a row is five bytes, of which the last two are where the inside
+ * begins, and the name: it goes with a format that nobody names. */
 enum {
-    TCALL_WIRE_EACH = 1, /* members is of an array */
-    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
-                            white space */
-    TCALL_WIRE_LAST = 8, /* of its table */
-    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+    TCALL_ROW_LAST = 32,  /* of its object */
+    TCALL_ROW_TEXT = 64,  /* an object or array is read as its JSON text,
+                             without white space */
+    TCALL_ROW_ARRAY = 128 /* see TCALL_EACH */
 };
 
-/* clang-format off */
-/* Makes a tcall_wire: its name a text, members a table, or NULL. */
-#define TCALL_WIRE(name, field, flags, members) \
-    {members, name, sizeof name - 1, field, flags}
-/* clang-format on */
+/* The inside is that of an array's elements, which are this field. */
+#define TCALL_EACH(field) ((int)TCALL_ROW_ARRAY | TCALL_FIELD_##field)
+
+/* Makes the table `me` of such a list. */
+#define TCALL_ROWS(me, list)                              \
+    struct me##of_ {                                      \
+        uint8_t none[6];                                  \
+        list(TCALL_ROW_PLACE_, me##of_)                   \
+    };                                                    \
+    static const struct me##of_ me = {{0, 0, 0, 6, 0, 0}, \
+                                      list(TCALL_ROW_, me##of_)};
+#define TCALL_ROW_PLACE_(T, object, name, field, more, inside) \
+    uint8_t object##_##name[5];                                \
+    char object##_##name##_[sizeof #name];
+#define TCALL_ROW_(T, object, name, field, more, inside)                 \
+    {sizeof #name - 1, TCALL_FIELD_##field, more,                        \
+     offsetof(struct T, inside) & 255, offsetof(struct T, inside) >> 8}, \
+        #name,
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3491,7 +3504,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_wire *answer; /* the members of an answer that matter */
+    const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
     const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
@@ -3611,17 +3624,18 @@ typedef struct tcall_reader {
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
-    const tcall_wire *member;
-    const tcall_wire *next; /* its object's where the next name is looked
-                             * for first */
-    int8_t part;            /* of the element that it is of; -1: none */
-    bool growing;           /* it goes to the end of the block */
-    char word[40];          /* a short one; of a name what came so far */
+    const uint8_t *member; /* its row of the format's table */
+    const uint8_t *next;   /* its object's where the next name is looked
+                            * for first */
+    uint8_t field;         /* TCALL_FIELD_... */
+    int8_t part;           /* of the element that it is of; -1: none */
+    bool growing;          /* it goes to the end of the block */
+    char word[40];         /* a short one; of a name what came so far */
     uint8_t word_len, levels;
-    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     const char *kept; /* the element's text in this piece begins here */
     /* of a character whose halves are told one by one, and may be parted */
-    const tcall_wire *half_of;
+    const uint8_t *half_of;
     uint16_t half;
     /* framing */
     uint8_t state, match;
@@ -3759,96 +3773,88 @@ extern const tcall_provider tcall_interactions;
  * url, path or quirk serves what is not here.
  */
 
-/* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks, turns). Where those
- * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
- */
+/* Each with what is known of it: X(name, format, url, path, key header, before
+ * the key, reasoning, its member of a message, strict mode, quirks, turns).
+ * Where those of Mistral's models hold elsewhere, as at OpenRouter, a copy
+ * needs its turns. */
 #define TCALL_SERVERS(X)                                                       \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
+    X(groq, openai, "https://api.groq.com", "/openai/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
+    X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
+    X(deepseek, openai, "https://api.deepseek.com", "/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
+    X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
+    X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
       TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+    X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
-    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+    X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
       0)                                                                       \
-    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      0)                                                                       \
-    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+    X(fireworks, openai, "https://api.fireworks.ai",                           \
+      "/inference/v1/chat/completions", "Authorization", "Bearer ",            \
+      TCALL_REASONING_TEXT, "reasoning_content", TCALL_STRICT_NONE,            \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING, 0)                  \
+    X(cerebras, openai, "https://api.cerebras.ai", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
-    X(github, "https://models.github.ai", "/inference/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
-      TCALL_TURNS_ANSWERED)                                                    \
-    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE,                                                       \
+    X(github, openai, "https://models.github.ai",                              \
+      "/inference/chat/completions", "Authorization", "Bearer ",               \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
+    X(cohere, openai, "https://api.cohere.ai",                                 \
+      "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
+    X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
+    X(lmstudio, openai, "http://127.0.0.1:1234", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
+    X(ollama_v1, openai, "http://127.0.0.1:11434", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
           TCALL_QUIRK_FREE_REASONING,                                          \
-      0)
-
-/* Likewise those of the format Responses. */
-#define TCALL_RESPONSES_SERVERS(X)                                          \
-    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
-      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
-      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
-    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      0)                                                                       \
+    X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
+      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
+    X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
 
-/* ==========================================================================
- * >>providers: all of them, by name
- */
-
-/* Returns the provider or server of this name ("groq"), or NULL. Links all
- * that are not left out. */
+/* Returns the provider or server of this name ("groq"), or NULL. Links all of
+ * them. */
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
@@ -21022,15 +21028,42 @@ TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
         tcall_write_limit_(out, key, value);
 }
 
+/* Begins the body. A format with a path of its own for streams says there which
+ * model it is and whether it streams. */
+TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    if (!provider->stream_path)
+        tcall_write_member_(out, "model", request->model);
+}
+
 /* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
+                                        tcall_writer *out,
                                         const tcall_chat_request *request)
 {
     const char *open = request->extra ? tcall_text_space_(request->extra) : "";
     tcall_str members = tcall_text_verbatim_(open);
+    if (!provider->stream_path)
+        tcall_write_flag_(out, "stream", request->stream);
     if (*open && *tcall_text_space_(open + 1) != '}')
         tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
     return tcall_write_close(out, '}');
+}
+
+/* Begins an object of settings, where there are any and the user does not give
+ * his own. Returns whether it has to be written, and then closed. */
+TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *key, bool any)
+{
+    if (!any || tcall_is_extra_(request, key))
+        return false;
+    tcall_write_key(out, key);
+    tcall_write_open(out, '{');
+    return true;
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21099,46 +21132,36 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between %<s and %> is left out where %s is empty. */
+ * What stands between %<s and %> is left out where %s is empty. The forms of
+ * the kinds of items come first, then these. */
 enum {
-    TCALL_FORM_CALL_,
-    TCALL_FORM_RESULT_,
-    TCALL_FORM_TEXT_,
-    TCALL_FORM_USER_,
-    TCALL_FORM_REASONING_, /* "": items that are never written */
-    TCALL_FORM_FAILURE_,   /* a result that is an error */
-    TCALL_FORM_DATA_,      /* a reasoning that is no words */
-    TCALL_FORM_IMAGE_,
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_, /* a reasoning that is no words */
     /* In a format of messages: an image and a text that join one that image
      * began, which is not closed then; "": each is a message. */
     TCALL_FORM_NEXT_IMAGE_,
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; the frequent ones come first. */
+/* The forms of a format; "": items that are never written. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, next_image, next_user)                             \
     static const char me[] =                                                  \
-        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
-             "\0" data "\0" image "\0" next_image "\0" next_user;
-
-static unsigned tcall_form_kind_(const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
-    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
-    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
-    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
-    case TCALL_ITEM_RESULT:
-        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
-    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
-    }
-}
+        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+             "\0" failure "\0" data "\0" next_image "\0" next_user;
 
 /* Returns the form that an item is written in, or NULL. */
 static const char *tcall_form_of_(const char *forms, const tcall_item *item)
 {
-    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    unsigned row = item->kind;
+    const char *form;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->raw)
+        row = TCALL_FORM_DATA_;
+    form = tcall_nth_(forms, row);
     return *form ? form : NULL;
 }
 
@@ -21440,15 +21463,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list: there are no messages with parts. */
+/* Writes items as a flat list, which begins so: there are no messages with
+ * parts. */
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     tcall_item item;
     uint8_t state = 0;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &state);
     while (tcall_history_next_(&history, out, &item)) {
         if (tcall_history_turns_(&history, &item))
@@ -21456,20 +21481,23 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
     }
+    tcall_write_text(out, "]");
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
+ * message, where that may hold more. How the list begins, a message of the
+ * model, and one of the user, are the first forms. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms, const char *roles)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
@@ -21482,13 +21510,12 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (last)
-        tcall_write_text(out, "]}");
+    tcall_write_text(out, last ? "]}]" : "]");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -21503,110 +21530,87 @@ enum {
     TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
+/* What leads from each of the first three to the next, and ends the third; the
+ * same where the content is a list of parts. */
+static const char tcall_message_steps_[] =
+    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
+static const char tcall_message_parts_[] =
+    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
+
 typedef struct tcall_message_ {
     tcall_writer *out;
+    const char *steps;
     uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
-
-/* Begins the text of a message. */
-static void tcall_message_text_(tcall_message_ *message)
-{
-    tcall_write_form_(message->out,
-                      message->parts ? "{\"type\":\"text\",\"text\":\""
-                                     : "\"content\":\"",
-                      NULL);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
-}
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
+    if (message->written == TCALL_MESSAGE_NONE_ && to)
+        tcall_write_comma_(message->out);
+    while (message->written < to)
+        tcall_write_text(message->out,
+                         tcall_nth_(message->steps, message->written++));
 }
 
 static void tcall_message_end_(tcall_message_ *message)
 {
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
+    if (message->written == TCALL_MESSAGE_OPEN_)
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
+    if (message->written)
+        tcall_write_text(message->out,
+                         message->written == TCALL_MESSAGE_TEXT_
+                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
+                             : "]}");
     message->written = TCALL_MESSAGE_NONE_;
+    message->steps = tcall_message_steps_;
 }
 
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
+/* Writes reasoning that is no words as a member of a message: see >>servers. */
+typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
 
 /* Writes a reasoning, which led to the message: before its text and calls. A
  * further one after them cannot be said here. */
 static void tcall_message_reasoning_(tcall_message_ *message,
                                      const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
+                                     const char *member, tcall_write_data_ data)
 {
     tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
         return;
     tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw) {
-        server->details(out, reasoning->text);
+        data(out, reasoning->text);
     } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
+        tcall_write_pair_(out, member, reasoning->text);
     } else {
-        if (!message->parts)
+        if (message->steps == tcall_message_steps_)
             tcall_write_form_(out, "\"content\":[", NULL);
+        message->steps = tcall_message_parts_;
         tcall_write_form_(
             out,
             "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
-        message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const char *forms)
 {
-    tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(out, item->text);
+        tcall_write_inside_(message->out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
+    else
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(out, form, item);
+    tcall_write_form_(message->out, form, item);
     if (item->kind == TCALL_ITEM_IMAGE &&
         *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
@@ -21617,16 +21621,16 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
+/* Writes the system message, and then one message for what each side said. data
+ * may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
                                          const char *forms,
-                                         const tcall_server_ *server)
+                                         tcall_write_data_ data)
 {
     tcall_history_ history;
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
     tcall_item item;
     uint8_t after_result = false;
     tcall_write_form_(out, "\"messages\":[", NULL);
@@ -21648,7 +21652,7 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
+            tcall_message_reasoning_(&message, &item, provider->member, data);
         else
             tcall_message_item_(&message, &item, forms);
     }
@@ -21658,64 +21662,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
 
 /* ---- tools ---- */
 
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+/* Is this one of the tools of the request? A server that does not obey gets
+ * only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_provider *provider,
+                           const tcall_chat_request *request, size_t index)
 {
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
+    const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+    return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
            strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -21759,80 +21717,118 @@ enum {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void
-tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              const tcall_chat_request *request,
+                                              const tcall_tool *tool,
+                                              tcall_strict_budget_ *budget,
+                                              const char *form)
 {
-    const tcall_tool *tool = tools->tool;
     bool strict;
     tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_description_(out, tool->description, request->variables);
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, &tools->budget);
+    strict = tcall_strict_write_(out, tool, budget);
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
-/* Writes the tools of a request. Returns false if there are none. */
+/* Writes the tools of a request. Returns false if there are none. One that went
+ * out before the sink refused more is not written again; what it takes of the
+ * budget counts nevertheless. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *form)
 {
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
+    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
+    bool any = false;
+    size_t i;
+    for (i = 0; i < request->tool_count; i++) {
+        const tcall_tool *tool = &request->tools[i];
+        if (!tcall_is_sent_(provider, request, i))
             continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
+        if (!any)
+            tcall_write_form_(out, form, NULL);
+        any = true;
+        if (tcall_write_part_(out)) {
+            tcall_write_tool_(out, request, tool, &budget, form);
+            tcall_write_part_end_(out);
+        } else if (out->error) {
+            break; /* this was the last one */
+        } else {
+            tcall_strict_spend_(tool, &budget);
+        }
     }
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return true;
+    if (any)
+        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return any;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
     "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
+/* How a format writes the choice among its tools: forms by tcall_choice, and
+ * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
+ * the tool that must be called. */
+enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
+#define TCALL_OPENAI_CHOICES_(named)                                   \
+    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
+    "\0\"tool_choice\":\"any\""
 
-/* Likewise, and says whether an answer may hold more than one call. */
+/* Writes the choice, as far as the server obeys, and whether an answer may hold
+ * more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
                                        const tcall_chat_request *request,
-                                       const char *named)
+                                       const char *forms)
 {
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
+    const unsigned quirks = provider->quirks;
+    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
+    unsigned choice = request->choice;
+    if (quirks & TCALL_QUIRK_NO_CHOICE ||
+        (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
+        choice = TCALL_CHOICE_AUTO;
+    if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = TCALL_CHOICE_ANY_;
+    if (*tcall_nth_(forms, choice))
+        tcall_write_named_(out, tcall_nth_(forms, choice),
+                           request->choice_name);
+    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
+
+/* ---- facts ---- */
+
+/* Makes the row of a provider, whose answers are in the format named. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
+                        prefix, version, is, reasoning, member, strict,      \
+                        quirks, turns)                                       \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
+        tcall_##name##_place_,                                               \
+        tcall_##name##_place_ + sizeof #name,                                \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
+        stream_path,                                                         \
+        header,                                                              \
+        prefix,                                                              \
+        {version, is},                                                       \
+        write,                                                               \
+        &tcall_##format##_answer_,                                           \
+        tcall_##format##_stops_,                                             \
+        tcall_##format##_types_,                                             \
+        reasoning,                                                           \
+        strict,                                                              \
+        quirks,                                                              \
+        member,                                                              \
+        turns};
 
 /* ==========================================================================
  * >>answer
@@ -24026,30 +24022,65 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* The member that mostly comes after this one of the innermost object. */
-static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
-                                           const tcall_wire *member)
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
+                                        const uint8_t *row)
 {
-    return member->flags & TCALL_WIRE_LAST
-               ? reader->level[reader->levels - 1]->members
-               : member + 1;
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* Is the innermost container an element of the array that its row is? */
+static bool tcall_reader_in_item_(const tcall_reader *reader)
+{
+    const uint8_t *const *top = reader->level + reader->levels - 1;
+    return reader->levels > 1 && top[0] == top[-1] &&
+           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *reader,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
 }
 
 /* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    const tcall_wire *at = reader->next;
+    const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+    if (!name.len || !at)
         return false;
     do {
-        const tcall_wire *member = at;
-        at = tcall_wire_after_(reader, at);
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0) {
-            reader->member = member;
+        const uint8_t *row = at;
+        at = tcall_row_after_(reader, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            reader->member = row;
             reader->next = at;
             return true;
         }
@@ -24070,18 +24101,22 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
-                                     const tcall_wire *member, bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
+                                     bool wanted)
 {
-    if (member->flags & TCALL_WIRE_TEXT)
+    const uint8_t *row = reader->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
         return wanted ? TCALL_RAW_ : TCALL_SKIP_;
     if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
         return TCALL_SKIP_;
-    if (member->flags & TCALL_WIRE_KEPT)
+    if (reader->field == TCALL_FIELD_ELEMENT &&
+        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
         reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = member;
-    reader->next = member->members;
+    reader->level[reader->levels++] = row;
+    reader->next = tcall_row_inside_(reader, row);
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
+        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -24089,20 +24124,20 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
 static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
+    const bool item = s->depth && !s->object;
     bool wanted = true;
-    if (s->depth && !s->object) {
-        member = reader->level[reader->levels - 1];
-        if (!(member->flags & TCALL_WIRE_EACH))
+    if (item) {
+        reader->member = reader->level[reader->levels - 1];
+        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
+            tcall_reader_in_item_(reader))
             return TCALL_SKIP_;
-        member = member->members;
     }
-    reader->member = member;
-    if (member->field)
-        wanted = tcall_reader_begin_(reader, member->field, first);
+    reader->field = tcall_row_field_(reader->member, item);
+    if (reader->field)
+        wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, member, wanted);
-    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+        return tcall_answer_open_(reader, item, wanted);
+    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
@@ -24128,7 +24163,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         if (low)
             code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
         reader->half = 0;
-        tcall_reader_data_(reader, reader->member->field,
+        tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
         if (low)
             return false;
@@ -24140,7 +24175,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         reader->half_of = reader->member;
         return false;
     }
-    tcall_reader_data_(reader, reader->member->field,
+    tcall_reader_data_(reader, reader->field,
                        tcall_slice_(whole, tcall_utf8_(whole, code)));
     return false;
 }
@@ -24154,26 +24189,28 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->member->field, piece);
+        tcall_reader_data_(reader, reader->field, piece);
 }
 
 /* A value ends that was asked for. */
 static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
-        member = reader->level[--reader->levels];
-        reader->next = tcall_wire_after_(reader, member);
-        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+        const bool item = tcall_reader_in_item_(reader);
+        const uint8_t *row = reader->level[--reader->levels];
+        reader->field = tcall_row_field_(row, item);
+        reader->next = tcall_row_after_(reader, row);
+        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
         }
-    } else if (reader->half && reader->half_of == member && !reader->sse) {
+    } else if (reader->half && reader->half_of == reader->member &&
+               !reader->sse) {
         tcall_answer_half_(reader, NULL, 0);
     }
-    if (member->field)
-        tcall_reader_complete_(reader, member->field);
+    if (reader->field)
+        tcall_reader_complete_(reader, reader->field);
 }
 
 static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
@@ -24235,7 +24272,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    reader->member = reader->provider->answer;
+    reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
     reader->kept = NULL;
@@ -24611,97 +24648,49 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-/* Members have the order in which they mostly come. */
-static const tcall_wire tcall_openai_usage_[] = {
-    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
+/* Mistral may send parts. Before there were tools there was one call, of a
+ * function. The native reason and an error within a choice are OpenRouter's. */
+#define TCALL_OPENAI_ROWS_(X, T)                                           \
+    X(T, answer, choices, NONE, TCALL_EACH(CHOICE), choice_index)          \
+    X(T, answer, usage, NONE, 0, usage_prompt_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                                \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                    \
+    X(T, answer, code, ERROR_CODE, 0, none)                                \
+    X(T, answer, type, ERROR_TYPE, 0, none)                                \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, choice, index, CHOICE_INDEX, 0, none)                             \
+    X(T, choice, delta, PIECE, 0, message_content)                         \
+    X(T, choice, message, WHOLE_ANSWER, 0, message_content)                \
+    X(T, choice, finish_reason, STOP, 0, none)                             \
+    X(T, choice, native_finish_reason, STOP_REASON, 0, none)               \
+    X(T, choice, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, message, content, TEXT, TCALL_EACH(NONE), part_text)              \
+    X(T, message, refusal, TEXT, 0, none)                                  \
+    X(T, message, reasoning_content, REASONING, 0, none)                   \
+    X(T, message, reasoning, REASONING_TOO, 0, none)                       \
+    X(T, message, reasoning_details, REASONING_DATA, TCALL_ROW_TEXT, none) \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT), call_index)       \
+    X(T, message, function_call, ELEMENT, TCALL_ROW_LAST, function_name)   \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thinking, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      thought_text)                                                        \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                   \
+    X(T, call, index, INDEX, 0, none)                                      \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, function, NONE, 0, function_name)                           \
+    X(T, call, custom, NONE, 0, custom_name)                               \
+    X(T, call, extra_content, NONE, TCALL_ROW_LAST, extra_google)          \
+    X(T, function, name, NAME, 0, none)                                    \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST,  \
+      none)                                                                \
+    X(T, custom, name, NAME, 0, none)                                      \
+    X(T, custom, input, ARGUMENTS, TCALL_ROW_LAST, none)                   \
+    X(T, extra, google, NONE, TCALL_ROW_LAST, google_thought_signature)    \
+    X(T, google, thought_signature, SIGNATURE, TCALL_ROW_LAST, none)       \
+    X(T, usage, prompt_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, completion_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_openai_custom_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
-    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
-
-static const tcall_wire tcall_openai_call_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
-    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
-
-static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-/* Mistral may send parts. */
-static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
-                                                      0, 0, 0};
-
-static const tcall_wire tcall_openai_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_openai_thought_each_)};
-
-static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
-                                                   0};
-
-/* Before there were tools there was one call, of a function. */
-static const tcall_wire tcall_openai_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
-               &tcall_openai_part_each_),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
-    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
-               NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
-               tcall_openai_function_)};
-
-static const tcall_wire tcall_openai_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-/* The native reason and an error within a choice are OpenRouter's. */
-static const tcall_wire tcall_openai_choice_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
-    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
-    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
-                                                     0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_openai_members_[] = {
-    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_openai_answer_, TCALL_OPENAI_ROWS_)
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -24734,63 +24723,46 @@ TCALL_FORMS_(
     "",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
     "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
+
+static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
 TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request,
-                                     const tcall_server_ *server)
+                                     tcall_write_data_ data)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    tcall_write_body_(provider, out, request);
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
+        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
+/* OpenAI's own has no reasoning that goes back. */
+static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
+                             const tcall_chat_request *request)
 {
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-static const char tcall_openai_name_[] = "openai";
-static const char tcall_openai_url_[] = "https://api.openai.com";
-static const char tcall_openai_path_[] = "/v1/chat/completions";
-
-TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
-                                                 tcall_openai_url_,
-                                                 tcall_openai_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_answer_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 TCALL_QUIRK_SHORT_IDS,
-                                                 NULL,
-                                                 0};
+TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
  * >>anthropic
@@ -24799,54 +24771,36 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
  * stand before it or after it.
  */
 
-static const tcall_wire tcall_anthropic_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
-
-static const tcall_wire tcall_anthropic_fault_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_anthropic_delta_[] = {
-    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
-
 /* Redacted thinking is data. */
-static const tcall_wire tcall_anthropic_block_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
+#define TCALL_ANTHROPIC_ROWS_(X, T)                                      \
+    X(T, answer, type, EVENT, 0, none)                                   \
+    X(T, answer, index, INDEX, 0, none)                                  \
+    X(T, answer, delta, ELEMENT, 0, delta_partial_json)                  \
+    X(T, answer, content_block, ELEMENT, 0, block_type)                  \
+    X(T, answer, message, NONE, 0, answer_usage)                         \
+    X(T, answer, content, WHOLE_ANSWER, TCALL_EACH(ELEMENT), block_type) \
+    X(T, answer, stop_reason, STOP, 0, none)                             \
+    X(T, answer, error, ERROR, 0, fault_type)                            \
+    X(T, answer, usage, NONE, TCALL_ROW_LAST, usage_input_tokens)        \
+    X(T, delta, partial_json, ARGUMENTS, 0, none)                        \
+    X(T, delta, text, TEXT, 0, none)                                     \
+    X(T, delta, thinking, REASONING, 0, none)                            \
+    X(T, delta, signature, SIGNATURE, 0, none)                           \
+    X(T, delta, stop_reason, STOP, TCALL_ROW_LAST, none)                 \
+    X(T, block, type, TYPE, 0, none)                                     \
+    X(T, block, id, ID, 0, none)                                         \
+    X(T, block, name, NAME, 0, none)                                     \
+    X(T, block, input, ARGUMENTS, TCALL_ROW_TEXT, none)                  \
+    X(T, block, text, TEXT, 0, none)                                     \
+    X(T, block, thinking, REASONING, 0, none)                            \
+    X(T, block, data, REASONING_DATA, 0, none)                           \
+    X(T, block, signature, SIGNATURE, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, type, ERROR_TYPE, 0, none)                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_anthropic_block_each_ = {
-    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_anthropic_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
-    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
-    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
-    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_anthropic_block_each_),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_anthropic_fault_)};
-
-static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_anthropic_answer_, TCALL_ANTHROPIC_ROWS_)
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -24885,33 +24839,25 @@ TCALL_FORMS_(
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
 static const char tcall_anthropic_roles_[] =
+    "\"messages\":[\0"
     "{\"role\":\"assistant\",\"content\":[\0"
     "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
     "\"tools\":[\0{\0input_schema\0}\0]\0";
 
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\"tool_choice\":{\"type\":\"auto\"\0"
-        "\"tool_choice\":{\"type\":\"none\"\0"
-        "\"tool_choice\":{\"type\":\"any\"\0"
-        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
-    tcall_choice choice = request->choice;
-    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
-        choice = TCALL_CHOICE_AUTO;
-    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
-    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_text(out, "}");
-}
+/* That there may be only one call is said in the choice, for which "none" has
+ * no room. */
+#define TCALL_ANTHROPIC_ANY_(more)                 \
+    "\"tool_choice\":{\"type\":\"none\"}\0"        \
+    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
+    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+#define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+
+static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
+static const char tcall_anthropic_one_[] =
+    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
+    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
  * the system prompt is no message. */
@@ -24919,8 +24865,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     /* The one format in which a limit must be given, and thinking counts. */
     tcall_write_max_tokens_(out, request, "max_tokens",
                             request->max_tokens > 0 ? request->max_tokens
@@ -24929,38 +24874,24 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
                           NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
-                       tcall_anthropic_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
+                       tcall_anthropic_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_anthropic_choice_(provider, out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+        tcall_write_choice_(provider, out, request,
+                            request->no_parallel ? tcall_anthropic_one_
+                                                 : tcall_anthropic_choices_);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_anthropic_name_[] = "anthropic";
-static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
-static const char tcall_anthropic_path_[] = "/v1/messages";
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    tcall_anthropic_name_,
-    tcall_anthropic_url_,
-    tcall_anthropic_path_,
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_answer_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE,
-    NULL,
-    0};
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "", "anthropic-version", "2023-06-01",
+                TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+                NULL, TCALL_STRICT_ANTHROPIC,
+                TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
+                    TCALL_QUIRK_NO_PARALLEL,
+                0)
 
 /* ==========================================================================
  * >>ollama
@@ -24968,38 +24899,25 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_wire tcall_ollama_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
+#define TCALL_OLLAMA_ROWS_(X, T)                                          \
+    X(T, answer, message, NONE, 0, message_content)                       \
+    X(T, answer, done, EVENT, 0, none)                                    \
+    X(T, answer, done_reason, STOP, 0, none)                              \
+    X(T, answer, prompt_eval_count, INPUT_TOKENS, 0, none)                \
+    X(T, answer, eval_count, OUTPUT_TOKENS, 0, none)                      \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)             \
+    X(T, message, content, TEXT, 0, none)                                 \
+    X(T, message, thinking, REASONING, 0, none)                           \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST, \
+      call_id)                                                            \
+    X(T, call, id, ID, 0, none)                                           \
+    X(T, call, function, NONE, TCALL_ROW_LAST, function_name)             \
+    X(T, function, name, NAME, 0, none)                                   \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST, \
+      none)                                                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_ollama_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
-
-static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_ollama_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_ollama_call_each_)};
-
-static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_ollama_members_[] = {
-    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
-    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_ollama_fault_)};
-
-static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_ollama_answer_, TCALL_OLLAMA_ROWS_)
 
 #define TCALL_OLLAMA_STOPS_(X) \
     X("stop", TCALL_STOP_END)  \
@@ -25019,52 +24937,33 @@ TCALL_FORMS_(
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "")
+    "", "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if ((request->max_tokens > 0 || request->context > 0) &&
-        !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "\"options\":{", NULL);
+    if (tcall_write_settings_(out, request, "options",
+                              request->max_tokens > 0 ||
+                                  request->context > 0)) {
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_ollama_name_[] = "ollama";
-static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
-static const char tcall_ollama_path_[] = "/api/chat";
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                                 tcall_ollama_url_,
-                                                 tcall_ollama_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_answer_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_TEXT,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT |
-                                                     TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking",
-                                                 0};
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
+                TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
+                    TCALL_QUIRK_FREE_REASONING,
+                0)
 
 /* ==========================================================================
  * >>responses
@@ -25074,68 +24973,40 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_wire tcall_responses_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The response of a stream's event is as the whole one; an item of it has no
+ * content that counts. The phase of a text goes back with it. */
+#define TCALL_RESPONSES_ROWS_(X, T)                                       \
+    X(T, answer, type, EVENT, 0, none)                                    \
+    X(T, answer, output_index, INDEX, 0, none)                            \
+    X(T, answer, delta, DELTA, 0, none)                                   \
+    X(T, answer, arguments, DELTA, 0, none)                               \
+    X(T, answer, item, ELEMENT, 0, item_type)                             \
+    X(T, answer, response, NONE, 0, answer_type)                          \
+    X(T, answer, status, STOP, 0, none)                                   \
+    X(T, answer, error, ERROR, 0, fault_message)                          \
+    X(T, answer, incomplete_details, NONE, 0, details_reason)             \
+    X(T, answer, output, WHOLE_ANSWER, TCALL_EACH(ELEMENT), item_content) \
+    X(T, answer, usage, NONE, 0, usage_input_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                               \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                   \
+    X(T, answer, code, ERROR_CODE, TCALL_ROW_LAST, none)                  \
+    X(T, item, content, NONE, TCALL_EACH(NONE), part_text)                \
+    X(T, item, type, TYPE, 0, none)                                       \
+    X(T, item, arguments, ALL_ARGUMENTS, 0, none)                         \
+    X(T, item, call_id, ID, 0, none)                                      \
+    X(T, item, name, NAME, 0, none)                                       \
+    X(T, item, input, ALL_ARGUMENTS, 0, none)                             \
+    X(T, item, phase, SIGNATURE, TCALL_ROW_LAST, none)                    \
+    X(T, part, text, TEXT, 0, none)                                       \
+    X(T, part, refusal, TEXT, TCALL_ROW_LAST, none)                       \
+    X(T, details, reason, STOP_REASON, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)       \
+    X(T, fault, message, MESSAGE, 0, none)                                \
+    X(T, fault, code, ERROR_CODE, 0, none)                                \
+    X(T, fault, type, ERROR_TYPE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
-                                                      0, 0, 0};
-
-/* The phase of a text goes back with it. */
-static const tcall_wire tcall_responses_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_whole_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_item_each_ = {
-    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
-
-static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_responses_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-/* The response of a stream's event is as the whole one. */
-static const tcall_wire tcall_responses_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
-               tcall_responses_item_),
-    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
-    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
-    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_responses_item_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_responses_answer_, TCALL_RESPONSES_ROWS_)
 
 /* The status of the answer, and the reason where it is incomplete. */
 #define TCALL_RESPONSES_STOPS_(X)             \
@@ -25185,13 +25056,15 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "%j", "%j", "", "")
+    "", "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+
+static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -25199,16 +25072,12 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_responses_forms_);
-    tcall_write_text(out, "]");
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
@@ -25217,30 +25086,14 @@ static int tcall_responses_write_(const tcall_provider *provider,
         !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_responses_name_[] = "responses";
-static const char tcall_responses_url_[] = "https://api.openai.com";
-static const char tcall_responses_path_[] = "/v1/responses";
-
-TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
-                                                    tcall_responses_url_,
-                                                    tcall_responses_path_,
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_answer_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED,
-                                                    NULL,
-                                                    0};
+TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+                "https://api.openai.com", "/v1/responses", NULL,
+                "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -25249,68 +25102,40 @@ TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_wire tcall_gemini_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
-               NULL)}; /* patches, never asked for */
+/* Calls and their results that are of tools that Google runs do not count;
+ * arguments as patches are never asked for. */
+#define TCALL_GEMINI_ROWS_(X, T)                                           \
+    X(T, answer, candidates, NONE, TCALL_EACH(CHOICE), candidate_content)  \
+    X(T, answer, promptFeedback, NONE, 0, feedback_blockReason)            \
+    X(T, answer, usageMetadata, NONE, 0, usage_promptTokenCount)           \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)              \
+    X(T, candidate, content, NONE, 0, content_parts)                       \
+    X(T, candidate, finishReason, STOP, 0, none)                           \
+    X(T, candidate, index, CHOICE_INDEX, 0, none)                          \
+    X(T, candidate, finishMessage, MESSAGE, TCALL_ROW_LAST, none)          \
+    X(T, content, parts, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST,       \
+      part_text)                                                           \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thought, IGNORE, 0, none)                                   \
+    X(T, part, functionCall, NONE, 0, call_id)                             \
+    X(T, part, thoughtSignature, SIGNATURE, 0, none)                       \
+    X(T, part, toolCall, IGNORE, 0, none)                                  \
+    X(T, part, toolResponse, IGNORE, TCALL_ROW_LAST, none)                 \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, name, NAME, 0, none)                                        \
+    X(T, call, args, ARGUMENTS, TCALL_ROW_TEXT, none)                      \
+    X(T, call, partialArgs, UNREAD, TCALL_ROW_LAST, none)                  \
+    X(T, feedback, blockReason, STOP, 0, none)                             \
+    X(T, feedback, blockReasonMessage, MESSAGE, TCALL_ROW_LAST, none)      \
+    X(T, usage, promptTokenCount, INPUT_TOKENS, 0, none)                   \
+    X(T, usage, candidatesTokenCount, OUTPUT_TOKENS, TCALL_ROW_LAST, none) \
+    X(T, fault, message, MESSAGE, 0, none)                                 \
+    X(T, fault, status, ERROR_CODE, 0, none)                               \
+    X(T, fault, details, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      detail_retryDelay)                                                   \
+    X(T, detail, retryDelay, RETRY_DELAY, TCALL_ROW_LAST, none)
 
-/* Calls and their results that are of tools that Google runs do not count. */
-static const tcall_wire tcall_gemini_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
-    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
-    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
-
-static const tcall_wire tcall_gemini_candidate_[] = {
-    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
-    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_candidate_each_ = {
-    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_gemini_feedback_[] = {
-    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_gemini_usage_[] = {
-    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
-                                                     0, 0, 0};
-
-static const tcall_wire tcall_gemini_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_gemini_detail_each_)};
-
-static const tcall_wire tcall_gemini_members_[] = {
-    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
-    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
-    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_gemini_fault_)};
-
-static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_gemini_answer_, TCALL_GEMINI_ROWS_)
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 #define TCALL_GEMINI_STOPS_(X)                         \
@@ -25351,26 +25176,20 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "")
 
-static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+static const char tcall_gemini_roles_[] = "\"contents\":[\0"
+                                          "{\"role\":\"model\",\"parts\":[\0"
                                           "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
     "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-        "\"allowedFunctionNames\":[\"%n\"]}}";
-    if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, tcall_nth_(forms, request->choice),
-                           request->choice_name);
-}
+static const char tcall_gemini_choices_[] =
+    "\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+    "\"allowedFunctionNames\":[\"%n\"]}}";
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
  * whether it streams are in the path. */
@@ -25378,50 +25197,33 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_form_(out, "\"contents\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
-                       tcall_gemini_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_body_(provider, out, request);
+    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
+                       tcall_gemini_forms_);
     if (request->system && *request->system)
         tcall_write_named_(
             out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
             request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0 &&
-        !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "\"generationConfig\":{", NULL);
+        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
+    if (tcall_write_settings_(out, request, "generationConfig",
+                              request->max_tokens > 0)) {
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_name_[] = "gemini";
-static const char tcall_gemini_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_gemini_path_[] =
-    "/v1beta/models/{model}:generateContent";
 static const char tcall_gemini_stream_path_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                                 tcall_gemini_url_,
-                                                 tcall_gemini_path_,
-                                                 tcall_gemini_stream_path_,
-                                                 "x-goog-api-key",
-                                                 "",
-                                                 {NULL, NULL},
-                                                 tcall_gemini_write_,
-                                                 &tcall_gemini_answer_,
-                                                 tcall_gemini_stops_,
-                                                 tcall_gemini_types_,
-                                                 TCALL_REASONING_SIGNATURES,
-                                                 TCALL_STRICT_NONE,
-                                                 TCALL_QUIRK_ORDERED,
-                                                 NULL,
-                                                 TCALL_TURNS_RESULTS_ALONE};
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent",
+                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
+                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
+                TCALL_TURNS_RESULTS_ALONE)
 
 /* ==========================================================================
  * >>interactions
@@ -25431,74 +25233,41 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  * hold all steps again.
  */
 
-static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The interaction of a stream's event is as the whole one, and a step as it
+ * begins like a whole one. The content of a delta is of a summary. */
+#define TCALL_INTERACTIONS_ROWS_(X, T)                                         \
+    X(T, answer, index, INDEX, 0, none)                                        \
+    X(T, answer, delta, ELEMENT, 0, delta_type)                                \
+    X(T, answer, event_type, EVENT, 0, none)                                   \
+    X(T, answer, step, ELEMENT, 0, step_type)                                  \
+    X(T, answer, interaction, NONE, 0, answer_index)                           \
+    X(T, answer, status, STOP, 0, none)                                        \
+    X(T, answer, usage, NONE, 0, usage_total_input_tokens)                     \
+    X(T, answer, steps, WHOLE_ANSWER, TCALL_EACH(ELEMENT), step_type)          \
+    X(T, answer, error, ERROR, 0, fault_status)                                \
+    X(T, answer, errors, NONE, TCALL_EACH(ERROR) | TCALL_ROW_LAST,             \
+      fault_message)                                                           \
+    X(T, delta, type, TYPE, 0, none)                                           \
+    X(T, delta, text, TEXT, 0, none)                                           \
+    X(T, delta, arguments, ARGUMENTS, 0, none)                                 \
+    X(T, delta, signature, SIGNATURE, 0, none)                                 \
+    X(T, delta, content, NONE, TCALL_ROW_LAST, thought_text)                   \
+    X(T, step, type, TYPE, 0, none)                                            \
+    X(T, step, id, ID, 0, none)                                                \
+    X(T, step, name, NAME, 0, none)                                            \
+    X(T, step, arguments, ARGUMENTS, TCALL_ROW_TEXT, none)                     \
+    X(T, step, signature, SIGNATURE, 0, none)                                  \
+    X(T, step, content, NONE, TCALL_EACH(NONE), said_text)                     \
+    X(T, step, summary, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST, thought_text) \
+    X(T, said, text, TEXT, TCALL_ROW_LAST, none)                               \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                       \
+    X(T, usage, total_input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, total_output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, status, ERROR_TYPE, 0, none)                                   \
+    X(T, fault, message, MESSAGE, 0, none)                                     \
+    X(T, fault, code, ERROR_CODE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_interactions_said_each_ = {
-    tcall_interactions_said_, "", 0, 0, 0};
-
-static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_thought_each_ = {
-    tcall_interactions_thought_, "", 0, 0, 0};
-
-/* A step, whole or as it begins. */
-static const tcall_wire tcall_interactions_step_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_thought_each_)};
-
-static const tcall_wire tcall_interactions_step_each_ = {
-    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-/* The content is of a summary. */
-static const tcall_wire tcall_interactions_delta_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
-
-static const tcall_wire tcall_interactions_usage_[] = {
-    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_one_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_each_ = {
-    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
-
-/* The interaction of a stream's event is as the whole one. */
-static const tcall_wire tcall_interactions_members_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
-    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
-    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
-    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_interactions_step_each_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_fault_each_)};
-
-static const tcall_wire tcall_interactions_answer_ = {
-    tcall_interactions_members_, "", 0, 0, 0};
+TCALL_ROWS(tcall_interactions_answer_, TCALL_INTERACTIONS_ROWS_)
 
 #define TCALL_INTERACTIONS_STOPS_(X)              \
     X("in_progress", TCALL_STOP_UNKNOWN)          \
@@ -25545,71 +25314,44 @@ TCALL_FORMS_(
 static const char tcall_interactions_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
-/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
-static void tcall_interactions_config_(tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       bool tools)
-{
-    static const char choices[] =
-        "\0"
-        "\"tool_choice\":\"none\"\0"
-        "\"tool_choice\":\"any\"\0"
-        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
-    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_is_extra_(request, "generation_config") ||
-        (!chosen && request->max_tokens <= 0))
-        return;
-    tcall_write_form_(out, "\"generation_config\":{", NULL);
-    if (chosen)
-        tcall_write_named_(out, tcall_nth_(choices, request->choice),
-                           request->choice_name);
-    if (request->max_tokens > 0)
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    tcall_write_text(out, "}");
-}
+static const char tcall_interactions_choices_[] =
+    "\0"
+    "\"tool_choice\":\"none\"\0"
+    "\"tool_choice\":\"any\"\0"
+    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
 
 /* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
 static int tcall_interactions_write_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request)
 {
-    bool tools;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    bool chosen;
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
-    tcall_write_text(out, "]");
-    tools =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
-    tcall_interactions_config_(out, request, tools);
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_interactions_forms_);
+    chosen =
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
+        request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_write_settings_(out, request, "generation_config",
+                              chosen || request->max_tokens > 0)) {
+        if (chosen)
+            tcall_write_choice_(provider, out, request,
+                                tcall_interactions_choices_);
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+        tcall_write_close(out, '}');
+    }
     tcall_write_flag_(out, "store", false);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_interactions_name_[] = "interactions";
-static const char tcall_interactions_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_interactions_path_[] = "/v1beta/interactions";
-
-TCALL_DATA_ const tcall_provider tcall_interactions = {
-    tcall_interactions_name_,
-    tcall_interactions_url_,
-    tcall_interactions_path_,
-    NULL,
-    "x-goog-api-key",
-    "",
-    {"Api-Revision", "2026-05-20"},
-    tcall_interactions_write_,
-    &tcall_interactions_answer_,
-    tcall_interactions_stops_,
-    tcall_interactions_types_,
-    TCALL_REASONING_DATA, /* words and signatures */
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    0};
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "Api-Revision", "2026-05-20",
+                TCALL_REASONING_DATA, /* words and signatures */
+                NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
  * >>servers
@@ -25621,21 +25363,11 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
  * detail may come in pieces, objects of one type and index; it has to go back
  * whole, because its signature is of the whole. */
 
-/* The members of a piece that are put together. */
-static const struct {
-    const char *key;
-    bool joined; /* one text; of others the last piece's counts */
-} tcall_detail_members_[] = {{"text", true},
-                             {"summary", true},
-                             {"signature", false},
-                             {"id", false},
-                             {"format", false}};
-
-typedef struct tcall_detail_ {
-    const char *first; /* its first piece */
-    const char *next;  /* the piece after its last one, or NULL */
-    const char *end;   /* of the text */
-} tcall_detail_;
+/* The members of a piece that are put together: of the first ones all texts,
+ * joined; of others that of the last piece, where a signature is. */
+static const char *const tcall_detail_members_[] = {
+    "text", "summary", "signature", "id", "format"};
+enum { TCALL_DETAIL_JOINED_ = 2 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25654,94 +25386,64 @@ static bool tcall_same_member_(const char *a, const char *b, const char *key)
            tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
 }
 
-/* Finds the pieces of the detail that begins here. Data stands for itself. */
-static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+/* Returns the piece after the last one of the detail that begins here, or NULL.
+ * Data stands for itself. */
+static const char *tcall_detail_end_(const char *first, const char *end)
 {
-    tcall_detail_ detail;
     const char *piece = first;
     do
         piece = tcall_next_piece_(tcall_text_skip_(piece), end);
     while (piece && tcall_same_member_(first, piece, "type") &&
            tcall_same_member_(first, piece, "index") &&
            !tcall_text_get_(piece, "data"));
-    detail.first = first;
-    detail.next = piece;
-    detail.end = end;
-    return detail;
+    return piece;
 }
 
-/* Gives the next text that a piece has under this key, NULL at the end. */
-static const char *tcall_detail_text_(const tcall_detail_ *detail,
-                                      const char **piece, const char *key)
+/* Writes one of the members that are put together, if a piece from the first to
+ * the next detail has it. Texts are joined as they are, escapes and all: each
+ * begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const char *first,
+                                const char *next, const char *end, size_t row)
 {
     const char *text = NULL;
-    while (*piece && *piece != detail->next && !text) {
-        text = tcall_text_get_(*piece, key);
-        if (text && *text != '"')
-            text = NULL;
-        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    for (; first != next;
+         first = tcall_next_piece_(tcall_text_skip_(first), end)) {
+        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        if (!more || *more != '"')
+            continue;
+        if (!text)
+            tcall_write_key(out, tcall_detail_members_[row]);
+        if (!text && row < TCALL_DETAIL_JOINED_)
+            tcall_write_char_(out, '"');
+        text = more;
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
+                              tcall_text_inner_(text).len);
     }
-    return text;
-}
-
-/* Writes the texts of all pieces as one. They are joined as they are, escapes
- * and all: each begins and ends at whole characters. */
-static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
-                                const char *key)
-{
-    const char *piece = detail->first;
-    const char *text = tcall_detail_text_(detail, &piece, key);
-    if (!text)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_char_(out, '"');
-    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
-        tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(out, inner.ptr, inner.len);
-    }
-    tcall_write_char_(out, '"');
-}
-
-/* Writes the text that came last: a signature is in the last piece. */
-static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
-                              const char *key)
-{
-    const char *piece = detail->first, *text, *last = NULL;
-    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
-        last = text;
-    if (!last)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(last));
-}
-
-/* Is the key, quotes included, one of those that are put together? */
-static bool tcall_is_detail_member_(const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_text_is_(key, tcall_detail_members_[i].key))
-            return true;
-    return false;
+    if (text && row < TCALL_DETAIL_JOINED_)
+        tcall_write_char_(out, '"');
+    else if (text)
+        tcall_write_verbatim(out, tcall_text_verbatim_(text));
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const char *first,
+                                const char *next, const char *end)
 {
-    const char *key = tcall_text_next_(detail->first + 1), *end;
-    size_t i;
+    const char *key = tcall_text_next_(first + 1), *after;
+    size_t row;
     tcall_write_open(out, '{');
-    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
+        after = tcall_text_skip_(tcall_text_value_(key));
+        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+            if (tcall_text_is_(key, tcall_detail_members_[row]))
+                break;
+        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
-        else
-            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+        tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
 
@@ -25749,77 +25451,46 @@ static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
-    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
     tcall_write_form_(out, "\"reasoning_details\":[", NULL);
-    while (piece) {
-        tcall_detail_ detail = tcall_detail_of_(piece, end);
-        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+    for (; piece; piece = next) {
+        next = tcall_detail_end_(piece, end);
+        if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
             tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(out, &detail);
-        piece = detail.next;
+            tcall_write_detail_(out, piece, next, end);
     }
     tcall_write_text(out, "]");
 }
 
-static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
+/* ---- all of them ---- */
 
-static int tcall_server_write_(const tcall_provider *provider,
+/* Writes the body for a server that speaks OpenAI's format. */
+static int tcall_openai_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
+    return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-/* A row of one of the tables: the function that writes its requests, and the
- * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
-                      reasoning, member, strict, quirks, turns)           \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
-        tcall_##name##_place_,                                            \
-        tcall_##name##_place_ + sizeof #name,                             \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                \
-        NULL,                                                             \
-        header,                                                           \
-        prefix,                                                           \
-        {NULL, NULL},                                                     \
-        write,                                                            \
-        &tcall_##format##_answer_,                                        \
-        tcall_##format##_stops_,                                          \
-        tcall_##format##_types_,                                          \
-        reasoning,                                                        \
-        strict,                                                           \
-        quirks,                                                           \
-        member,                                                           \
-        turns};
-#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
+                    header, prefix, NULL, NULL, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(...) \
-    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-
-/* ==========================================================================
- * >>providers
- */
-
-static const tcall_provider *const tcall_providers_[] = {
-    &tcall_openai,
-    &tcall_responses,
-    &tcall_anthropic,
-    &tcall_ollama,
-    &tcall_gemini,
-    &tcall_interactions,
-#define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-    const tcall_provider *const *provider = tcall_providers_;
+#define TCALL_X_(name, ...) &tcall_##name,
+    static const tcall_provider *const all[] = {&tcall_openai,
+                                                &tcall_responses,
+                                                &tcall_anthropic,
+                                                &tcall_ollama,
+                                                &tcall_gemini,
+                                                &tcall_interactions,
+                                                TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    const tcall_provider *const *provider = all;
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
