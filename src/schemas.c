@@ -4,6 +4,7 @@
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
+#include "shape_text.c"
 #include "block.c"
 #include "tools.c"
 

@@ -29,7 +29,7 @@ struct tcall_schema_reader_ {
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
