@@ -1111,31 +1111,32 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
 
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
 typedef enum tcall_misfit_code {
     TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 } tcall_misfit_code;
@@ -1829,39 +1830,6 @@ TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
 TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
- *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
- */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -2026,6 +1994,39 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* ==========================================================================
+ * >>shape_text: a shape as JSON Schema, a struct as JSON
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- For authors of providers -- */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2589,7 +2590,7 @@ struct tcall_schema_reader_ {
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
@@ -3325,11 +3326,12 @@ TCALL_API tcall_str tcall_id_for(const tcall_provider *to, tcall_str id,
 
 /* -- For authors of providers -- */
 
-/* What a member of a provider's answers is (tcall_wire.field). A call is read
+/* What a member of a provider's answers is. A call is read
  * as an element that has some of id, name, arguments and index, whole or as a
  * piece of one that came before. */
 enum {
-    TCALL_FIELD_ELEMENT = 1, /* the object that is a call, a text, a reasoning,
+    TCALL_FIELD_NONE,    /* only its inside counts */
+    TCALL_FIELD_ELEMENT, /* the object that is a call, a text, a reasoning,
                                 or a piece of one */
     /* Parts of an element. Outside of one each is an element by itself. */
     TCALL_FIELD_ID,             /* the first that is not empty counts */
@@ -3372,32 +3374,44 @@ enum {
     TCALL_FIELD_ERROR_CODE /* says more than the type unless it is a number */
 };
 
-/* A member of an object that matters in an answer. The last of an object's
- * table says so; in the order in which they mostly come they are found first.
- */
-typedef struct tcall_wire {
-    /* Those of the object that it is; of an array the one of its elements. */
-    const struct tcall_wire *members;
-    char name[21]; /* here, so that it goes with a format that nobody names */
-    uint8_t len;   /* of the name */
-    uint8_t field; /* TCALL_FIELD_...; 0: only its inside counts */
-    uint8_t flags; /* TCALL_WIRE_... */
-} tcall_wire;
-
-/* Flags of a tcall_wire. */
+/* What matters in the answers of a format, as a table: a list of rows
+ *
+ *     X(T, object, name, field, more, inside)
+ *
+ * one for each member that is read: the object it is a member of (a word of the
+ * table's own), its name, what it is (TCALL_FIELD_... without that prefix) and
+ * TCALL_ROW_... The rows of an object follow each other, in the order in which
+ * the members mostly come, and the last one says so. What is itself an object
+ * names the row that those of its inside begin with, object_name, else none.
+ * So an object may share the last rows of another. The answer comes first.
+ *
+ * In memory a row is five bytes, of which the last two are where the inside
+ * begins, and the name: it goes with a format that nobody names. */
 enum {
-    TCALL_WIRE_EACH = 1, /* members is of an array */
-    TCALL_WIRE_TEXT = 2, /* an object or array is read as its JSON text, without
-                            white space */
-    TCALL_WIRE_LAST = 8, /* of its table */
-    TCALL_WIRE_KEPT = 4  /* its text as it came may have to go back */
+    TCALL_ROW_LAST = 32,  /* of its object */
+    TCALL_ROW_TEXT = 64,  /* an object or array is read as its JSON text,
+                             without white space */
+    TCALL_ROW_ARRAY = 128 /* see TCALL_EACH */
 };
 
-/* clang-format off */
-/* Makes a tcall_wire: its name a text, members a table, or NULL. */
-#define TCALL_WIRE(name, field, flags, members) \
-    {members, name, sizeof name - 1, field, flags}
-/* clang-format on */
+/* The inside is that of an array's elements, which are this field. */
+#define TCALL_EACH(field) ((int)TCALL_ROW_ARRAY | TCALL_FIELD_##field)
+
+/* Makes the table `me` of such a list. */
+#define TCALL_ROWS(me, list)                              \
+    struct me##of_ {                                      \
+        uint8_t none[6];                                  \
+        list(TCALL_ROW_PLACE_, me##of_)                   \
+    };                                                    \
+    static const struct me##of_ me = {{0, 0, 0, 6, 0, 0}, \
+                                      list(TCALL_ROW_, me##of_)};
+#define TCALL_ROW_PLACE_(T, object, name, field, more, inside) \
+    uint8_t object##_##name[5];                                \
+    char object##_##name##_[sizeof #name];
+#define TCALL_ROW_(T, object, name, field, more, inside)                 \
+    {sizeof #name - 1, TCALL_FIELD_##field, more,                        \
+     offsetof(struct T, inside) & 255, offsetof(struct T, inside) >> 8}, \
+        #name,
 
 /* What the type of an element, or the name of an event, means. */
 enum {
@@ -3491,7 +3505,7 @@ struct tcall_provider {
      * once to count and once to send. Returns out->error. */
     int (*write)(const tcall_provider *provider, tcall_writer *out,
                  const tcall_chat_request *request);
-    const tcall_wire *answer; /* the members of an answer that matter */
+    const void *answer;       /* what matters in one: a table of TCALL_ROWS */
     const tcall_words *stops; /* reasons to stop; TCALL_STOP_UNKNOWN: it has
                                 not stopped yet, and is pending */
     const tcall_words *types; /* of elements and events: TCALL_MEANS_... */
@@ -3611,17 +3625,18 @@ typedef struct tcall_reader {
     int8_t fault;  /* of a call's arguments, or TCALL_OK */
     bool in_element, open, keeping_raw, ignored, echoes;
     /* of the current value */
-    const tcall_wire *member;
-    const tcall_wire *next; /* its object's where the next name is looked
-                             * for first */
-    int8_t part;            /* of the element that it is of; -1: none */
-    bool growing;           /* it goes to the end of the block */
-    char word[40];          /* a short one; of a name what came so far */
+    const uint8_t *member; /* its row of the format's table */
+    const uint8_t *next;   /* its object's where the next name is looked
+                            * for first */
+    uint8_t field;         /* TCALL_FIELD_... */
+    int8_t part;           /* of the element that it is of; -1: none */
+    bool growing;          /* it goes to the end of the block */
+    char word[40];         /* a short one; of a name what came so far */
     uint8_t word_len, levels;
-    const tcall_wire *level[TCALL_WIRE_LEVELS_]; /* containers that are open */
+    const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
     const char *kept; /* the element's text in this piece begins here */
     /* of a character whose halves are told one by one, and may be parted */
-    const tcall_wire *half_of;
+    const uint8_t *half_of;
     uint16_t half;
     /* framing */
     uint8_t state, match;
@@ -3759,96 +3774,88 @@ extern const tcall_provider tcall_interactions;
  * url, path or quirk serves what is not here.
  */
 
-/* Each with what is known of it: X(name, url, path, key header, before the key,
- * reasoning, its member of a message, strict mode, quirks, turns). Where those
- * of Mistral's models hold elsewhere, as at OpenRouter, a copy needs its turns.
- */
+/* Each with what is known of it: X(name, format, url, path, key header, before
+ * the key, reasoning, its member of a message, strict mode, quirks, turns).
+ * Where those of Mistral's models hold elsewhere, as at OpenRouter, a copy
+ * needs its turns. */
 #define TCALL_SERVERS(X)                                                       \
-    X(groq, "https://api.groq.com", "/openai/v1/chat/completions",             \
+    X(groq, openai, "https://api.groq.com", "/openai/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
-    X(mistral, "https://api.mistral.ai", "/v1/chat/completions",               \
+    X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(deepseek, "https://api.deepseek.com", "/chat/completions",               \
+    X(deepseek, openai, "https://api.deepseek.com", "/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
-    X(openrouter, "https://openrouter.ai", "/api/v1/chat/completions",         \
+    X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
       "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
-    X(azure, "", "/openai/v1/chat/completions", "api-key", "",                 \
+    X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
       TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(gemini_v1, "https://generativelanguage.googleapis.com",                  \
+    X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
       TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
-    X(together, "https://api.together.xyz", "/v1/chat/completions",            \
+    X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
       0)                                                                       \
-    X(fireworks, "https://api.fireworks.ai", "/inference/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,  \
-      0)                                                                       \
-    X(cerebras, "https://api.cerebras.ai", "/v1/chat/completions",             \
+    X(fireworks, openai, "https://api.fireworks.ai",                           \
+      "/inference/v1/chat/completions", "Authorization", "Bearer ",            \
+      TCALL_REASONING_TEXT, "reasoning_content", TCALL_STRICT_NONE,            \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING, 0)                  \
+    X(cerebras, openai, "https://api.cerebras.ai", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
-    X(github, "https://models.github.ai", "/inference/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS,       \
-      TCALL_TURNS_ANSWERED)                                                    \
-    X(cohere, "https://api.cohere.ai", "/compatibility/v1/chat/completions",   \
-      "Authorization", "Bearer ", TCALL_REASONING_NONE, NULL,                  \
-      TCALL_STRICT_NONE,                                                       \
+    X(github, openai, "https://models.github.ai",                              \
+      "/inference/chat/completions", "Authorization", "Bearer ",               \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
+    X(cohere, openai, "https://api.cohere.ai",                                 \
+      "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
+      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
-    X(llamacpp, "http://127.0.0.1:8080", "/v1/chat/completions",               \
+    X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_PARALLEL |                     \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(lmstudio, "http://127.0.0.1:1234", "/v1/chat/completions",               \
+    X(lmstudio, openai, "http://127.0.0.1:1234", "/v1/chat/completions",       \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_PARALLEL |                      \
           TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_FREE_REASONING,                 \
       TCALL_TURNS_ANSWERED)                                                    \
-    X(ollama_v1, "http://127.0.0.1:11434", "/v1/chat/completions",             \
+    X(ollama_v1, openai, "http://127.0.0.1:11434", "/v1/chat/completions",     \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_NONE,                                                       \
       TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_CHOICE |                        \
           TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS |                   \
           TCALL_QUIRK_FREE_REASONING,                                          \
-      0)
-
-/* Likewise those of the format Responses. */
-#define TCALL_RESPONSES_SERVERS(X)                                          \
-    X(xai, "https://api.x.ai", "/v1/responses", "Authorization", "Bearer ", \
-      TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,                  \
-      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                   \
-    X(perplexity, "https://api.perplexity.ai", "/v1/responses",             \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,           \
+      0)                                                                       \
+    X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
+      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
+    X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
 #define TCALL_X_(name, ...) extern const tcall_provider tcall_##name;
 TCALL_SERVERS(TCALL_X_)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
 #undef TCALL_X_
 #endif
 
-/* ==========================================================================
- * >>providers: all of them, by name
- */
-
-/* Returns the provider or server of this name ("groq"), or NULL. Links all
- * that are not left out. */
+/* Returns the provider or server of this name ("groq"), or NULL. Links all of
+ * them. */
 TCALL_API const tcall_provider *tcall_provider_named(const char *name);
 
 /* ==========================================================================
@@ -7752,7 +7759,7 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
@@ -9907,702 +9914,6 @@ TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
     tcall_mask_put(&mask, text, len);
     tcall_mask_end(&mask);
     return (size_t)(to - text);
-}
-
-/* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -13036,85 +12347,33 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -13125,251 +12384,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -13379,32 +12553,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -13442,26 +12616,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -13480,27 +12662,340 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -13510,95 +13005,53 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
 }
 
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -13607,80 +13060,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
+    const char *next =
         words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -13700,213 +13106,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_root_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -13919,26 +13272,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -13988,6 +13352,624 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
         tcall_write_text(writer, schema->remedy);
     }
     return writer->error;
+}
+
+/* ==========================================================================
+ * >>shape_text
+ *
+ * A schema, a struct and a sentence are all made from the same nodes. What is
+ * written is a piece of flash at a time, since on an AVR texts are read from
+ * there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_walk_level_ {
+    const void *more; /* its tcall_object, or the tcall_shape of an item */
+    const char *name; /* object: of the member at hand; */
+    const char *text; /* its description. The user of the walk moves both. */
+    const char *at;   /* its struct, or the next item; NULL: there is none */
+    uint16_t next;    /* index of the member or item after the one at hand */
+    uint16_t count;   /* of all */
+    uint16_t size;    /* of an item */
+    bool list;
+    bool marked; /* keeps the mark of the walk */
+} tcall_walk_level_;
+
+/* A walk over the nodes of a shape, and over the values of a struct if there is
+ * one; else a list has one item. There is no recursion: it goes as deep as the
+ * decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
+    const char *at;            /* its value, or NULL */
+    tcall_walk_level_ *around; /* what it is in; once entered, itself */
+    uint8_t depth;             /* of what is open; 0: the walk has ended */
+    bool marked;               /* is the user's, for the value at hand */
+    bool deep;                 /* some values lie too deep, and were left out */
+    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or list that the value at hand is. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
+                             bool list)
+{
+    tcall_walk_level_ *level = &walk->open[walk->depth++];
+    level->more = more;
+    level->at = walk->at;
+    level->next = 0;
+    level->count = 1;
+    level->list = list;
+    level->marked = walk->marked;
+    if (!list) {
+        TCALL_FETCH_(tcall_object, object, more);
+        level->name = object->names;
+        level->text = object->descriptions;
+        level->count = object->count;
+    }
+    walk->around = level;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    walk->at = (const char *)args;
+    walk->depth = 0;
+    walk->marked = walk->deep = false;
+    tcall_walk_open_(walk, shape, false);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    bool list = node->kind == TCALL_KIND_LIST;
+    if (!list && node->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, node->more, list);
+    if (list && walk->at) {
+        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
+        walk->around->at += node->digits;
+        walk->around->size = node->size;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open. Returns false at its end,
+ * when it has to be left. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *level = walk->around;
+    if (level->next == level->count)
+        return false;
+    walk->at = level->at;
+    if (level->list) {
+        walk->node = (const tcall_shape *)level->more;
+        if (walk->at)
+            level->at += level->size;
+    } else {
+        TCALL_FETCH_(tcall_object, object, level->more);
+        walk->node = object->members + level->next;
+        if (walk->at)
+            walk->at += TCALL_FETCH_16_(&walk->node->offset);
+    }
+    level->next++;
+    return true;
+}
+
+/* Leaves what is open, which is the value at hand again. */
+static void tcall_walk_leave_(tcall_shape_walk_ *walk)
+{
+    walk->marked = walk->around->marked;
+    walk->node = NULL;
+    walk->depth--;
+    walk->around = walk->open + walk->depth - 1;
+}
+
+/* Goes on to the next node of all, each before what is in it. Returns false
+ * after the last one. */
+static bool tcall_walk_on_(tcall_shape_walk_ *walk)
+{
+    while (walk->depth && !tcall_walk_next_(walk))
+        tcall_walk_leave_(walk);
+    if (!walk->depth)
+        return false;
+    tcall_walk_enter_(walk);
+    return true;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, unsigned count)
+{
+    return tcall_slice_(words,
+                        (size_t)(tcall_word_at_(words, (int)count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    const void *entered = shape;
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    do {
+        if (entered) {
+            TCALL_FETCH_(tcall_object, object, entered);
+            if (object->count && index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= object->count ? 2 : 0;
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)node->more,
+                                         (unsigned)node->high + 1);
+        }
+        if (!tcall_walk_on_(&walk))
+            return tcall_slice_(NULL, 0);
+        entered =
+            walk.around->next || walk.around->list ? NULL : walk.around->more;
+    } while (true);
+}
+
+/* ---- nodes ---- */
+
+/* Returns whether the kind says its types itself; else the node lists them. */
+static bool tcall_kind_is_one_type_(const tcall_shape *node)
+{
+    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
+           node->kind != TCALL_KIND_HOLE;
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+static const char tcall_type_list_[] TCALL_FLASH_ =
+    "null\0boolean\0integer\0number\0string\0array\0object\0";
+
+/* Writes the types of a set: several as anyOf, since not everyone accepts a
+ * list of types; all of them by saying nothing. */
+static void tcall_view_types_(tcall_view_ *view, unsigned types)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    bool several = (types & (types - 1)) != 0;
+    int index;
+    if ((types & all) == all)
+        return;
+    view->unions = (uint16_t)(view->unions + several);
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    for (index = 0; types >> index; index++) {
+        if (!(types >> index & 1))
+            continue;
+        TCALL_PUT_(view->out, "\"type\":");
+        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
+        if (several)
+            tcall_write_flash(view->out, types >> index > 1
+                                             ? TCALL_FLASH_TEXT_("},{")
+                                             : TCALL_FLASH_TEXT_("}]"));
+    }
+}
+
+static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
+{
+    const char *word = (const char *)node->more;
+    int32_t left = node->high;
+    TCALL_PUT_(view->out, "\"enum\":[");
+    for (; left >= 0; left--, word = tcall_word_next_(word))
+        tcall_put_string_(view->out, word);
+    TCALL_SAY(view->out, "]");
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
+        "exclusiveMinimum\0exclusiveMaximum\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Writes the default of the member at hand, if it has one. */
+TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
+                                                const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    if (!(node->flags & TCALL_MEMBER_DEFAULT))
+        return;
+    TCALL_PUT_(view->out, "\"default\":");
+    tcall_put_leaf_(view->out, node,
+                    (const char *)object->initial + node->offset, true);
+}
+
+/* Begins the schema of the value at hand. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              tcall_shape_walk_ *walk)
+{
+    const tcall_walk_level_ *around = walk->around;
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    tcall_limits_ limits = tcall_limits_of_(node);
+    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
+    bool one = tcall_kind_is_one_type_(node);
+    unsigned types = tcall_types_of_(node->types);
+    view->optional = (uint16_t)(view->optional + optional);
+    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
+                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (optional && view->mode == TCALL_STRICT_OPENAI)
+        types |= TCALL_SHAPE_NULL;
+    tcall_put_key_(view->out,
+                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
+    TCALL_SAY(view->out, "{");
+    walk->marked = one && types & TCALL_SHAPE_NULL;
+    if (walk->marked) {
+        view->unions++;
+        types ^= TCALL_SHAPE_NULL;
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    }
+    tcall_view_types_(view, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_view_words_(view, node);
+}
+
+/* Ends it: null, where that is the other one of two; what a member is for, and
+ * its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            tcall_shape_walk_ *walk)
+{
+    tcall_walk_level_ *around = walk->around;
+    if (walk->marked)
+        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
+    if (!around->list) {
+        if (TCALL_BYTE_(around->text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, around->text);
+        }
+        if (walk->node && !view->mode)
+            tcall_view_default_(view, walk);
+        around->name = tcall_word_next_(around->name);
+        around->text = tcall_word_next_(around->text);
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes which members of an object have to be there. */
+static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
+{
+    const char *name = object->names;
+    bool any = false;
+    unsigned i;
+    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
+        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
+        if (!(flags & TCALL_MEMBER_REQUIRED) &&
+            view->mode != TCALL_STRICT_OPENAI)
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, name);
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+}
+
+/* Writes what the schema of an object says after its properties. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const void *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    TCALL_SAY(view->out, "}");
+    tcall_view_required_(view, object);
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    for (;;) {
+        if (tcall_walk_next_(&walk)) {
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (!walk.around->list)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else {
+            if (!walk.around->list)
+                tcall_view_rest_(view, walk.around->more);
+            tcall_walk_leave_(&walk);
+            if (!walk.depth)
+                break;
+        }
+        tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- a struct as JSON ---- */
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; marks one that came as
+ * null. */
+static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_object, object, walk->around->more);
+    TCALL_FETCH_(tcall_shape, node, walk->node);
+    const uint8_t *given = (const uint8_t *)walk->around->at;
+    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
+    unsigned i = walk->around->next - 1u;
+    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
+                   !(node->flags & TCALL_MEMBER_DEFAULT);
+    if (given ? node->offset == TCALL_NOWHERE ||
+                    (walk->marked && !TCALL_BIT_OF_(came, i))
+              : !(node->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, walk.around->list ? ']' : '}');
+            tcall_walk_leave_(&walk);
+            continue;
+        }
+        walk.marked = false;
+        if (!walk.around->list && !tcall_put_member_(writer, &walk))
+            continue;
+        if (walk.marked) {
+            tcall_write_null(writer);
+        } else if (tcall_walk_enter_(&walk)) {
+            tcall_write_open(writer, walk.around->list ? '[' : '{');
+            if (walk.around->list && !args)
+                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
+        } else {
+            TCALL_FETCH_(tcall_shape, node, walk.node);
+            put(writer, node, walk.at);
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, node, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -21074,15 +21056,42 @@ TCALL_SHARED_ void tcall_write_max_tokens_(tcall_writer *out,
         tcall_write_limit_(out, key, value);
 }
 
+/* Begins the body. A format with a path of its own for streams says there which
+ * model it is and whether it streams. */
+TCALL_SHARED_ void tcall_write_body_(const tcall_provider *provider,
+                                     tcall_writer *out,
+                                     const tcall_chat_request *request)
+{
+    tcall_write_open(out, '{');
+    if (!provider->stream_path)
+        tcall_write_member_(out, "model", request->model);
+}
+
 /* Ends the body, with what the user adds to it. */
-TCALL_SHARED_ int tcall_write_body_end_(tcall_writer *out,
+TCALL_SHARED_ int tcall_write_body_end_(const tcall_provider *provider,
+                                        tcall_writer *out,
                                         const tcall_chat_request *request)
 {
     const char *open = request->extra ? tcall_text_space_(request->extra) : "";
     tcall_str members = tcall_text_verbatim_(open);
+    if (!provider->stream_path)
+        tcall_write_flag_(out, "stream", request->stream);
     if (*open && *tcall_text_space_(open + 1) != '}')
         tcall_write_verbatim(out, tcall_slice_(open + 1, members.len - 2));
     return tcall_write_close(out, '}');
+}
+
+/* Begins an object of settings, where there are any and the user does not give
+ * his own. Returns whether it has to be written, and then closed. */
+TCALL_SHARED_ bool tcall_write_settings_(tcall_writer *out,
+                                         const tcall_chat_request *request,
+                                         const char *key, bool any)
+{
+    if (!any || tcall_is_extra_(request, key))
+        return false;
+    tcall_write_key(out, key);
+    tcall_write_open(out, '{');
+    return true;
 }
 
 /* Is there no text that could be sent? Anthropic and Gemini refuse that. */
@@ -21151,46 +21160,36 @@ tcall_str tcall_id_for(const tcall_provider *to, tcall_str id, char made[9])
  *   %j  its text, which is JSON
  *   %b  its bytes in base64, and %y its MIME type
  *
- * What stands between %<s and %> is left out where %s is empty. */
+ * What stands between %<s and %> is left out where %s is empty. The forms of
+ * the kinds of items come first, then these. */
 enum {
-    TCALL_FORM_CALL_,
-    TCALL_FORM_RESULT_,
-    TCALL_FORM_TEXT_,
-    TCALL_FORM_USER_,
-    TCALL_FORM_REASONING_, /* "": items that are never written */
-    TCALL_FORM_FAILURE_,   /* a result that is an error */
-    TCALL_FORM_DATA_,      /* a reasoning that is no words */
-    TCALL_FORM_IMAGE_,
+    TCALL_FORM_FAILURE_ = TCALL_ITEM_IMAGE + 1, /* a result that is an error;
+                                                   "": like another one */
+    TCALL_FORM_DATA_, /* a reasoning that is no words */
     /* In a format of messages: an image and a text that join one that image
      * began, which is not closed then; "": each is a message. */
     TCALL_FORM_NEXT_IMAGE_,
     TCALL_FORM_NEXT_USER_
 };
 
-/* The forms of a format; the frequent ones come first. */
+/* The forms of a format; "": items that are never written. */
 #define TCALL_FORMS_(me, user, image, text, call, result, failure, reasoning, \
                      data, next_image, next_user)                             \
     static const char me[] =                                                  \
-        call "\0" result "\0" text "\0" user "\0" reasoning "\0" failure      \
-             "\0" data "\0" image "\0" next_image "\0" next_user;
-
-static unsigned tcall_form_kind_(const tcall_item *item)
-{
-    switch (item->kind) {
-    case TCALL_ITEM_USER: return TCALL_FORM_USER_;
-    case TCALL_ITEM_IMAGE: return TCALL_FORM_IMAGE_;
-    case TCALL_ITEM_TEXT: return TCALL_FORM_TEXT_;
-    case TCALL_ITEM_CALL: return TCALL_FORM_CALL_;
-    case TCALL_ITEM_RESULT:
-        return item->error ? TCALL_FORM_FAILURE_ : TCALL_FORM_RESULT_;
-    default: return item->raw ? TCALL_FORM_DATA_ : TCALL_FORM_REASONING_;
-    }
-}
+        user "\0" text "\0" call "\0" result "\0" reasoning "\0" image        \
+             "\0" failure "\0" data "\0" next_image "\0" next_user;
 
 /* Returns the form that an item is written in, or NULL. */
 static const char *tcall_form_of_(const char *forms, const tcall_item *item)
 {
-    const char *form = tcall_nth_(forms, tcall_form_kind_(item));
+    unsigned row = item->kind;
+    const char *form;
+    if (row == TCALL_ITEM_RESULT && item->error &&
+        *tcall_nth_(forms, TCALL_FORM_FAILURE_))
+        row = TCALL_FORM_FAILURE_;
+    if (row == TCALL_ITEM_REASONING && item->raw)
+        row = TCALL_FORM_DATA_;
+    form = tcall_nth_(forms, row);
     return *form ? form : NULL;
 }
 
@@ -21492,15 +21491,17 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
     return true;
 }
 
-/* Writes items as a flat list: there are no messages with parts. */
+/* Writes items as a flat list, which begins so: there are no messages with
+ * parts. */
 TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     tcall_item item;
     uint8_t state = 0;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &state);
     while (tcall_history_next_(&history, out, &item)) {
         if (tcall_history_turns_(&history, &item))
@@ -21508,20 +21509,23 @@ TCALL_SHARED_ void tcall_write_items_(const tcall_provider *provider,
         if (!tcall_item_is_blank_(&item))
             tcall_write_form_(out, tcall_form_of_(forms, &item), &item);
     }
+    tcall_write_text(out, "]");
 }
 
 /* Writes items as messages that hold lists of them. Roles have to take turns:
  * results of tools are said by the user, so what the user says next joins their
- * message, where that may hold more. */
+ * message, where that may hold more. How the list begins, a message of the
+ * model, and one of the user, are the first forms. */
 TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
-                                      const char *forms, const char *roles)
+                                      const char *begin, const char *forms)
 {
     tcall_history_ history;
     const bool alone = (provider->turns & TCALL_TURNS_RESULTS_ALONE) != 0;
     uint8_t side, last = 0; /* 1: the model's; 2: the user's; 3: results */
     tcall_item item;
+    tcall_write_form_(out, begin, NULL);
     tcall_history_begin_(&history, provider, request, out, &last);
     while (tcall_history_next_(&history, out, &item)) {
         const char *form = tcall_form_of_(forms, &item);
@@ -21534,13 +21538,12 @@ TCALL_SHARED_ void tcall_write_turns_(const tcall_provider *provider,
         if (side != last) {
             if (last)
                 tcall_write_text(out, "]}");
-            tcall_write_form_(out, tcall_nth_(roles, side > 1), NULL);
+            tcall_write_form_(out, tcall_nth_(begin, side > 1 ? 2 : 1), NULL);
             last = side;
         }
         tcall_write_form_(out, form, &item);
     }
-    if (last)
-        tcall_write_text(out, "]}");
+    tcall_write_text(out, last ? "]}]" : "]");
 }
 
 /* ---- messages as OpenAI began to write them ---- */
@@ -21555,110 +21558,87 @@ enum {
     TCALL_MESSAGE_SHOWN_ /* one of the user, which an image began */
 };
 
+/* What leads from each of the first three to the next, and ends the third; the
+ * same where the content is a list of parts. */
+static const char tcall_message_steps_[] =
+    "{\"role\":\"assistant\"\0,\"content\":\"\0\",\"tool_calls\":[\0\"}";
+static const char tcall_message_parts_[] =
+    "\0,{\"type\":\"text\",\"text\":\"\0\"}],\"tool_calls\":[\0\"}]}";
+
 typedef struct tcall_message_ {
     tcall_writer *out;
+    const char *steps;
     uint8_t written; /* TCALL_MESSAGE_..._ */
-    bool parts;      /* its content is a list, which has begun */
 } tcall_message_;
-
-/* Begins the text of a message. */
-static void tcall_message_text_(tcall_message_ *message)
-{
-    tcall_write_form_(message->out,
-                      message->parts ? "{\"type\":\"text\",\"text\":\""
-                                     : "\"content\":\"",
-                      NULL);
-}
-
-static void tcall_message_text_end_(tcall_message_ *message)
-{
-    tcall_write_text(message->out, message->parts ? "\"}]" : "\"");
-}
 
 static void tcall_message_to_(tcall_message_ *message, uint8_t to)
 {
-    if (message->written == TCALL_MESSAGE_NONE_) {
-        tcall_write_form_(message->out, "{\"role\":\"assistant\"", NULL);
-        message->written = TCALL_MESSAGE_OPEN_;
-        message->parts = false;
-    }
-    if (message->written == TCALL_MESSAGE_OPEN_ && to > TCALL_MESSAGE_OPEN_) {
-        tcall_message_text_(message);
-        message->written = TCALL_MESSAGE_TEXT_;
-    }
-    if (message->written == TCALL_MESSAGE_TEXT_ && to == TCALL_MESSAGE_CALLS_) {
-        tcall_message_text_end_(message);
-        tcall_write_form_(message->out, "\"tool_calls\":[", NULL);
-        message->written = TCALL_MESSAGE_CALLS_;
-    }
+    if (message->written == TCALL_MESSAGE_NONE_ && to)
+        tcall_write_comma_(message->out);
+    while (message->written < to)
+        tcall_write_text(message->out,
+                         tcall_nth_(message->steps, message->written++));
 }
 
 static void tcall_message_end_(tcall_message_ *message)
 {
-    if (message->written == TCALL_MESSAGE_NONE_)
-        return;
-    if (message->written >= TCALL_MESSAGE_CALLS_) {
-        tcall_write_text(message->out, "]");
-    } else {
+    if (message->written == TCALL_MESSAGE_OPEN_)
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_message_text_end_(message);
-    }
-    tcall_write_text(message->out, "}");
+    if (message->written)
+        tcall_write_text(message->out,
+                         message->written == TCALL_MESSAGE_TEXT_
+                             ? tcall_nth_(message->steps, TCALL_MESSAGE_CALLS_)
+                             : "]}");
     message->written = TCALL_MESSAGE_NONE_;
+    message->steps = tcall_message_steps_;
 }
 
-/* What servers add to this format: see >>servers. */
-typedef struct tcall_server_ {
-    /* Writes reasoning that is no words as a member of a message. */
-    void (*details)(tcall_writer *out, tcall_str pieces);
-} tcall_server_;
+/* Writes reasoning that is no words as a member of a message: see >>servers. */
+typedef void (*tcall_write_data_)(tcall_writer *out, tcall_str pieces);
 
 /* Writes a reasoning, which led to the message: before its text and calls. A
  * further one after them cannot be said here. */
 static void tcall_message_reasoning_(tcall_message_ *message,
                                      const tcall_item *reasoning,
-                                     const char *member,
-                                     const tcall_server_ *server)
+                                     const char *member, tcall_write_data_ data)
 {
     tcall_writer *out = message->out;
-    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !server))
+    if (message->written > TCALL_MESSAGE_OPEN_ || (reasoning->raw && !data))
         return;
     tcall_message_to_(message, TCALL_MESSAGE_OPEN_);
     if (reasoning->raw) {
-        server->details(out, reasoning->text);
+        data(out, reasoning->text);
     } else if (member) {
-        tcall_write_key(out, member);
-        tcall_write_str(out, reasoning->text);
+        tcall_write_pair_(out, member, reasoning->text);
     } else {
-        if (!message->parts)
+        if (message->steps == tcall_message_steps_)
             tcall_write_form_(out, "\"content\":[", NULL);
+        message->steps = tcall_message_parts_;
         tcall_write_form_(
             out,
             "{\"type\":\"thinking\",\"thinking\":[{\"type\":\"text\",\"text\":\"%t\"}]}",
             reasoning);
-        message->parts = true;
     }
 }
 
 static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
                                 const char *forms)
 {
-    tcall_writer *out = message->out;
     const char *form = tcall_form_of_(forms, item);
     if (item->kind == TCALL_ITEM_TEXT) {
         tcall_message_to_(message, TCALL_MESSAGE_TEXT_);
-        tcall_write_inside_(out, item->text);
+        tcall_write_inside_(message->out, item->text);
         return;
     }
     if (item->kind == TCALL_ITEM_CALL)
         tcall_message_to_(message, TCALL_MESSAGE_CALLS_);
     else if (message->written != TCALL_MESSAGE_SHOWN_)
         tcall_message_end_(message);
-    if (message->written == TCALL_MESSAGE_SHOWN_)
+    else
         form = tcall_nth_(forms, item->kind == TCALL_ITEM_USER
                                      ? TCALL_FORM_NEXT_USER_
                                      : TCALL_FORM_NEXT_IMAGE_);
-    tcall_write_form_(out, form, item);
+    tcall_write_form_(message->out, form, item);
     if (item->kind == TCALL_ITEM_IMAGE &&
         *tcall_nth_(forms, TCALL_FORM_NEXT_USER_))
         message->written = TCALL_MESSAGE_SHOWN_;
@@ -21669,16 +21649,16 @@ static void tcall_message_item_(tcall_message_ *message, const tcall_item *item,
 static const char tcall_no_answer_[] =
     "{\"role\":\"assistant\",\"content\":\"(I have not answered yet.)\"}";
 
-/* Writes the system message, and then one message for what each side said.
- * server may be NULL. */
+/* Writes the system message, and then one message for what each side said. data
+ * may be NULL. */
 TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
                                          tcall_writer *out,
                                          const tcall_chat_request *request,
                                          const char *forms,
-                                         const tcall_server_ *server)
+                                         tcall_write_data_ data)
 {
     tcall_history_ history;
-    tcall_message_ message = {out, TCALL_MESSAGE_NONE_, false};
+    tcall_message_ message = {out, tcall_message_steps_, TCALL_MESSAGE_NONE_};
     tcall_item item;
     uint8_t after_result = false;
     tcall_write_form_(out, "\"messages\":[", NULL);
@@ -21700,7 +21680,7 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
             tcall_write_form_(out, tcall_no_answer_, NULL);
         after_result = item.kind == TCALL_ITEM_RESULT;
         if (item.kind == TCALL_ITEM_REASONING)
-            tcall_message_reasoning_(&message, &item, provider->member, server);
+            tcall_message_reasoning_(&message, &item, provider->member, data);
         else
             tcall_message_item_(&message, &item, forms);
     }
@@ -21710,64 +21690,18 @@ TCALL_SHARED_ void tcall_write_messages_(const tcall_provider *provider,
 
 /* ---- tools ---- */
 
-/* The tools of a request, one after the other. */
-typedef struct tcall_sent_tools_ {
-    const tcall_provider *provider;
-    const tcall_chat_request *request;
-    const tcall_tool *tool; /* NULL: no more */
-    size_t next;
-    tcall_strict_budget_ budget;
-} tcall_sent_tools_;
-
-/* A server that does not obey gets only the tool that must be called. */
-static bool tcall_is_sent_(const tcall_sent_tools_ *tools, size_t index)
+/* Is this one of the tools of the request? A server that does not obey gets
+ * only the tool that must be called. */
+static bool tcall_is_sent_(const tcall_provider *provider,
+                           const tcall_chat_request *request, size_t index)
 {
-    const tcall_chat_request *request = tools->request;
-    const unsigned quirks = tools->provider->quirks;
+    const unsigned weak = TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE;
     const tcall_tool *tool = &request->tools[index];
     if (request->offer ? !tcall_offers_(request->offer, index)
                        : !tcall_enabled(tool, request->allow))
         return false;
-    return request->choice != TCALL_CHOICE_ONE ||
-           !(quirks & (TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_NO_FORCE)) ||
+    return request->choice != TCALL_CHOICE_ONE || !(provider->quirks & weak) ||
            strcmp(tool->name, request->choice_name) == 0;
-}
-
-static void tcall_sent_tools_next_(tcall_sent_tools_ *tools)
-{
-    const tcall_chat_request *request = tools->request;
-    size_t index;
-    tools->tool = NULL;
-    while (tools->next < request->tool_count && !tools->tool) {
-        index = tools->next++;
-        if (tcall_is_sent_(tools, index))
-            tools->tool = &request->tools[index];
-    }
-}
-
-static tcall_sent_tools_ tcall_sent_tools_of_(const tcall_provider *provider,
-                                              const tcall_chat_request *request)
-{
-    tcall_sent_tools_ tools;
-    memset(&tools, 0, sizeof tools);
-    tools.provider = provider;
-    tools.request = request;
-    tools.budget = tcall_strict_budget_of_(provider->strict);
-    tcall_sent_tools_next_(&tools);
-    return tools;
-}
-
-/* Is the tool at hand to be written? Not where it went out before the sink
- * refused more; what it takes of the budget counts nevertheless. */
-static bool tcall_begin_tool_(tcall_sent_tools_ *tools, tcall_writer *out)
-{
-    if (tcall_write_part_(out))
-        return true;
-    if (out->error)
-        tools->next = (size_t)-1; /* this was the last one */
-    else
-        tcall_strict_spend_(tools->tool, &tools->budget);
-    return false;
 }
 
 static const tcall_variable *tcall_find_variable_(const tcall_variable *table,
@@ -21811,80 +21745,118 @@ enum {
 
 /* Writes what all formats say of a tool: name, description, schema and
  * whether it is strict. */
-TCALL_NOINLINE_ static void
-tcall_write_tool_(tcall_writer *out, tcall_sent_tools_ *tools, const char *form)
+TCALL_NOINLINE_ static void tcall_write_tool_(tcall_writer *out,
+                                              const tcall_chat_request *request,
+                                              const tcall_tool *tool,
+                                              tcall_strict_budget_ *budget,
+                                              const char *form)
 {
-    const tcall_tool *tool = tools->tool;
     bool strict;
     tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_TOOL_), NULL);
     tcall_write_member_(out, "name", tool->name);
     tcall_write_key(out, "description");
     tcall_write_quote(out);
-    tcall_write_description_(out, tool->description, tools->request->variables);
+    tcall_write_description_(out, tool->description, request->variables);
     tcall_write_unquote(out);
     tcall_write_key(out, tcall_nth_(form, TCALL_TOOL_FORM_SCHEMA_));
-    strict = tcall_strict_write_(out, tool, &tools->budget);
+    strict = tcall_strict_write_(out, tool, budget);
     if (strict || *tcall_nth_(form, TCALL_TOOL_FORM_SAY_STRICT_))
         tcall_write_flag_(out, "strict", strict);
     tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_END_));
 }
 
-/* Writes the tools of a request. Returns false if there are none. */
+/* Writes the tools of a request. Returns false if there are none. One that went
+ * out before the sink refused more is not written again; what it takes of the
+ * budget counts nevertheless. */
 TCALL_SHARED_ bool tcall_write_tools_(const tcall_provider *provider,
                                       tcall_writer *out,
                                       const tcall_chat_request *request,
                                       const char *form)
 {
-    tcall_sent_tools_ tools = tcall_sent_tools_of_(provider, request);
-    if (!tools.tool)
-        return false;
-    tcall_write_form_(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_), NULL);
-    for (; tools.tool; tcall_sent_tools_next_(&tools)) {
-        if (!tcall_begin_tool_(&tools, out))
+    tcall_strict_budget_ budget = tcall_strict_budget_of_(provider->strict);
+    bool any = false;
+    size_t i;
+    for (i = 0; i < request->tool_count; i++) {
+        const tcall_tool *tool = &request->tools[i];
+        if (!tcall_is_sent_(provider, request, i))
             continue;
-        tcall_write_tool_(out, &tools, form);
-        tcall_write_part_end_(out);
+        if (!any)
+            tcall_write_form_(out, form, NULL);
+        any = true;
+        if (tcall_write_part_(out)) {
+            tcall_write_tool_(out, request, tool, &budget, form);
+            tcall_write_part_end_(out);
+        } else if (out->error) {
+            break; /* this was the last one */
+        } else {
+            tcall_strict_spend_(tool, &budget);
+        }
     }
-    tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
-    return true;
+    if (any)
+        tcall_write_text(out, tcall_nth_(form, TCALL_TOOL_FORM_LIST_END_));
+    return any;
 }
 
 /* The tools of OpenAI's first format, which others took over. */
 static const char tcall_function_tools_[] =
     "\"tools\":[\0{\"type\":\"function\",\"function\":{\0parameters\0}}\0]\0";
 
-/* Writes the choice among the tools: a word, or the form that names the one
- * that must be called. */
-static void tcall_write_word_choice_(const tcall_provider *provider,
-                                     tcall_writer *out,
-                                     const tcall_chat_request *request,
-                                     const char *named)
-{
-    const unsigned quirks = provider->quirks;
-    const char *required = quirks & TCALL_QUIRK_ANY ? "any" : "required";
-    if (request->choice == TCALL_CHOICE_AUTO || quirks & TCALL_QUIRK_NO_CHOICE)
-        return;
-    if (request->choice == TCALL_CHOICE_ONE &&
-        !(quirks & TCALL_QUIRK_WEAK_CHOICE))
-        tcall_write_named_(out, named, request->choice_name);
-    else
-        tcall_write_member_(out, "tool_choice",
-                            request->choice == TCALL_CHOICE_NONE ? "none"
-                                                                 : required);
-}
+/* How a format writes the choice among its tools: forms by tcall_choice, and
+ * one for servers with TCALL_QUIRK_ANY. These are OpenAI's, of which one names
+ * the tool that must be called. */
+enum { TCALL_CHOICE_ANY_ = TCALL_CHOICE_ONE + 1 };
+#define TCALL_OPENAI_CHOICES_(named)                                   \
+    "\0\"tool_choice\":\"none\"\0\"tool_choice\":\"required\"\0" named \
+    "\0\"tool_choice\":\"any\""
 
-/* Likewise, and says whether an answer may hold more than one call. */
+/* Writes the choice, as far as the server obeys, and whether an answer may hold
+ * more than one call. */
 TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
                                        tcall_writer *out,
                                        const tcall_chat_request *request,
-                                       const char *named)
+                                       const char *forms)
 {
-    bool can = !(provider->quirks & TCALL_QUIRK_NO_PARALLEL);
-    tcall_write_word_choice_(provider, out, request, named);
-    if (provider->quirks & TCALL_QUIRK_SAY_PARALLEL ||
-        (request->no_parallel && can))
+    const unsigned quirks = provider->quirks;
+    const bool can = !(quirks & TCALL_QUIRK_NO_PARALLEL);
+    unsigned choice = request->choice;
+    if (quirks & TCALL_QUIRK_NO_CHOICE ||
+        (quirks & TCALL_QUIRK_NO_FORCE && choice > TCALL_CHOICE_NONE))
+        choice = TCALL_CHOICE_AUTO;
+    if (quirks & TCALL_QUIRK_WEAK_CHOICE && choice == TCALL_CHOICE_ONE)
+        choice = TCALL_CHOICE_REQUIRED;
+    if (quirks & TCALL_QUIRK_ANY && choice == TCALL_CHOICE_REQUIRED)
+        choice = TCALL_CHOICE_ANY_;
+    if (*tcall_nth_(forms, choice))
+        tcall_write_named_(out, tcall_nth_(forms, choice),
+                           request->choice_name);
+    if (quirks & TCALL_QUIRK_SAY_PARALLEL || (request->no_parallel && can))
         tcall_write_flag_(out, "parallel_tool_calls", !request->no_parallel);
 }
+
+/* ---- facts ---- */
+
+/* Makes the row of a provider, whose answers are in the format named. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
+                        prefix, version, is, reasoning, member, strict,      \
+                        quirks, turns)                                       \
+    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
+        tcall_##name##_place_,                                               \
+        tcall_##name##_place_ + sizeof #name,                                \
+        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
+        stream_path,                                                         \
+        header,                                                              \
+        prefix,                                                              \
+        {version, is},                                                       \
+        write,                                                               \
+        &tcall_##format##_answer_,                                           \
+        tcall_##format##_stops_,                                             \
+        tcall_##format##_types_,                                             \
+        reasoning,                                                           \
+        strict,                                                              \
+        quirks,                                                              \
+        member,                                                              \
+        turns};
 
 /* ==========================================================================
  * >>answer
@@ -24078,30 +24050,65 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
 
 /* ---- the user of the recogniser: members ---- */
 
-/* The member that mostly comes after this one of the innermost object. */
-static const tcall_wire *tcall_wire_after_(const tcall_reader *reader,
-                                           const tcall_wire *member)
+/* A row of the format's table: see TCALL_ROWS. */
+enum {
+    TCALL_ROW_LEN_,
+    TCALL_ROW_FIELD_,
+    TCALL_ROW_MORE_,
+    TCALL_ROW_INSIDE_,
+    TCALL_ROW_NAME_ = TCALL_ROW_INSIDE_ + 2,
+    TCALL_ROW_FIELDS_ = 31 /* of more: the field of an array's elements */
+};
+
+/* Where the inside of a row begins, or NULL. */
+static const uint8_t *tcall_row_inside_(const tcall_reader *reader,
+                                        const uint8_t *row)
 {
-    return member->flags & TCALL_WIRE_LAST
-               ? reader->level[reader->levels - 1]->members
-               : member + 1;
+    const size_t at =
+        row[TCALL_ROW_INSIDE_] | (size_t)row[TCALL_ROW_INSIDE_ + 1] << 8;
+    return at ? (const uint8_t *)reader->provider->answer + at : NULL;
+}
+
+/* What the value of a row is, or an element of the array that it is. */
+static uint8_t tcall_row_field_(const uint8_t *row, bool item)
+{
+    return item ? row[TCALL_ROW_MORE_] & TCALL_ROW_FIELDS_
+                : row[TCALL_ROW_FIELD_];
+}
+
+/* Is the innermost container an element of the array that its row is? */
+static bool tcall_reader_in_item_(const tcall_reader *reader)
+{
+    const uint8_t *const *top = reader->level + reader->levels - 1;
+    return reader->levels > 1 && top[0] == top[-1] &&
+           top[0][TCALL_ROW_MORE_] & TCALL_ROW_ARRAY;
+}
+
+/* The row of the member that mostly comes after this one of the innermost
+ * object. */
+static const uint8_t *tcall_row_after_(const tcall_reader *reader,
+                                       const uint8_t *row)
+{
+    return row[TCALL_ROW_MORE_] & TCALL_ROW_LAST
+               ? tcall_row_inside_(reader, reader->level[reader->levels - 1])
+               : row + TCALL_ROW_NAME_ + row[TCALL_ROW_LEN_] + 1;
 }
 
 /* Finds what a name in the innermost object is, once around its table. */
 TCALL_NOINLINE_ static bool tcall_answer_find_(tcall_reader *reader,
                                                tcall_str name)
 {
-    const tcall_wire *object = reader->level[reader->levels - 1];
-    const tcall_wire *at = reader->next;
+    const uint8_t *at = reader->next;
     reader->word_len = 0;
-    if (!name.len || !object->members || object->flags & TCALL_WIRE_EACH)
+    if (!name.len || !at)
         return false;
     do {
-        const tcall_wire *member = at;
-        at = tcall_wire_after_(reader, at);
-        if (member->len == name.len && *member->name == *name.ptr &&
-            memcmp(member->name, name.ptr, name.len) == 0) {
-            reader->member = member;
+        const uint8_t *row = at;
+        at = tcall_row_after_(reader, at);
+        if (row[TCALL_ROW_LEN_] == name.len &&
+            row[TCALL_ROW_NAME_] == (uint8_t)*name.ptr &&
+            memcmp(row + TCALL_ROW_NAME_, name.ptr, name.len) == 0) {
+            reader->member = row;
             reader->next = at;
             return true;
         }
@@ -24122,18 +24129,22 @@ static bool tcall_answer_name_(tcall_syntax_ *s, const char *bytes, size_t len,
 }
 
 /* An object or array begins: what is in it is told, or its text. */
-static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
-                                     const tcall_wire *member, bool wanted)
+static tcall_ask_ tcall_answer_open_(tcall_reader *reader, bool item,
+                                     bool wanted)
 {
-    if (member->flags & TCALL_WIRE_TEXT)
+    const uint8_t *row = reader->member;
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_TEXT)
         return wanted ? TCALL_RAW_ : TCALL_SKIP_;
     if (reader->levels == TCALL_WIRE_LEVELS_ ||
-        (!wanted && member->field == TCALL_FIELD_WHOLE_ANSWER))
+        (!wanted && reader->field == TCALL_FIELD_WHOLE_ANSWER))
         return TCALL_SKIP_;
-    if (member->flags & TCALL_WIRE_KEPT)
+    if (reader->field == TCALL_FIELD_ELEMENT &&
+        reader->provider->reasoning == TCALL_REASONING_ELEMENTS)
         reader->kept = reader->syntax.from;
-    reader->level[reader->levels++] = member;
-    reader->next = member->members;
+    reader->level[reader->levels++] = row;
+    reader->next = tcall_row_inside_(reader, row);
+    if (row[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY && !item)
+        reader->next = NULL; /* an array has no members */
     return TCALL_HEAR_;
 }
 
@@ -24141,20 +24152,20 @@ static tcall_ask_ tcall_answer_open_(tcall_reader *reader,
 static tcall_ask_ tcall_answer_begin_(tcall_syntax_ *s, char first)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
+    const bool item = s->depth && !s->object;
     bool wanted = true;
-    if (s->depth && !s->object) {
-        member = reader->level[reader->levels - 1];
-        if (!(member->flags & TCALL_WIRE_EACH))
+    if (item) {
+        reader->member = reader->level[reader->levels - 1];
+        if (!(reader->member[TCALL_ROW_MORE_] & TCALL_ROW_ARRAY) ||
+            tcall_reader_in_item_(reader))
             return TCALL_SKIP_;
-        member = member->members;
     }
-    reader->member = member;
-    if (member->field)
-        wanted = tcall_reader_begin_(reader, member->field, first);
+    reader->field = tcall_row_field_(reader->member, item);
+    if (reader->field)
+        wanted = tcall_reader_begin_(reader, reader->field, first);
     if (first == '{' || first == '[')
-        return tcall_answer_open_(reader, member, wanted);
-    return wanted && member->field ? TCALL_HEAR_ : TCALL_SKIP_;
+        return tcall_answer_open_(reader, item, wanted);
+    return wanted && reader->field ? TCALL_HEAR_ : TCALL_SKIP_;
 }
 
 /* Half a character that was told by itself, or -1. */
@@ -24180,7 +24191,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         if (low)
             code = ((uint32_t)reader->half << 10) + (uint32_t)half - 0x35FDC00;
         reader->half = 0;
-        tcall_reader_data_(reader, reader->member->field,
+        tcall_reader_data_(reader, reader->field,
                            tcall_slice_(whole, tcall_utf8_(whole, code)));
         if (low)
             return false;
@@ -24192,7 +24203,7 @@ static bool tcall_answer_half_(tcall_reader *reader, const char *bytes,
         reader->half_of = reader->member;
         return false;
     }
-    tcall_reader_data_(reader, reader->member->field,
+    tcall_reader_data_(reader, reader->field,
                        tcall_slice_(whole, tcall_utf8_(whole, code)));
     return false;
 }
@@ -24206,26 +24217,28 @@ static void tcall_answer_data_(tcall_syntax_ *s, const char *bytes, size_t len)
         !tcall_answer_half_(reader, bytes, len))
         return;
     if (!tcall_reader_grow_(reader, piece))
-        tcall_reader_data_(reader, reader->member->field, piece);
+        tcall_reader_data_(reader, reader->field, piece);
 }
 
 /* A value ends that was asked for. */
 static void tcall_answer_end_(tcall_syntax_ *s)
 {
     tcall_reader *reader = (tcall_reader *)(void *)s;
-    const tcall_wire *member = reader->member;
     if (reader->levels > s->depth) {
-        member = reader->level[--reader->levels];
-        reader->next = tcall_wire_after_(reader, member);
-        if (reader->kept && member->flags & TCALL_WIRE_KEPT) {
+        const bool item = tcall_reader_in_item_(reader);
+        const uint8_t *row = reader->level[--reader->levels];
+        reader->field = tcall_row_field_(row, item);
+        reader->next = tcall_row_after_(reader, row);
+        if (reader->kept && reader->field == TCALL_FIELD_ELEMENT) {
             tcall_reader_keep_(reader, s->from);
             reader->kept = NULL;
         }
-    } else if (reader->half && reader->half_of == member && !reader->sse) {
+    } else if (reader->half && reader->half_of == reader->member &&
+               !reader->sse) {
         tcall_answer_half_(reader, NULL, 0);
     }
-    if (member->field)
-        tcall_reader_complete_(reader, member->field);
+    if (reader->field)
+        tcall_reader_complete_(reader, reader->field);
 }
 
 static const tcall_syntax_user_ tcall_answer_user_ TCALL_FLASH_ = {
@@ -24287,7 +24300,7 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->whole = reader->piece = reader->in_whole = reader->told = false;
     reader->repeats =
         reader->unmerged > reader->start || reader->answer.text_cut;
-    reader->member = reader->provider->answer;
+    reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
     reader->kept = NULL;
@@ -24663,97 +24676,49 @@ int tcall_reader_end(tcall_reader *reader)
  * >>openai
  */
 
-/* Members have the order in which they mostly come. */
-static const tcall_wire tcall_openai_usage_[] = {
-    TCALL_WIRE("prompt_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("completion_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
+/* Mistral may send parts. Before there were tools there was one call, of a
+ * function. The native reason and an error within a choice are OpenRouter's. */
+#define TCALL_OPENAI_ROWS_(X, T)                                           \
+    X(T, answer, choices, NONE, TCALL_EACH(CHOICE), choice_index)          \
+    X(T, answer, usage, NONE, 0, usage_prompt_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                                \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                    \
+    X(T, answer, code, ERROR_CODE, 0, none)                                \
+    X(T, answer, type, ERROR_TYPE, 0, none)                                \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, choice, index, CHOICE_INDEX, 0, none)                             \
+    X(T, choice, delta, PIECE, 0, message_content)                         \
+    X(T, choice, message, WHOLE_ANSWER, 0, message_content)                \
+    X(T, choice, finish_reason, STOP, 0, none)                             \
+    X(T, choice, native_finish_reason, STOP_REASON, 0, none)               \
+    X(T, choice, error, ERROR, TCALL_ROW_LAST, answer_message)             \
+    X(T, message, content, TEXT, TCALL_EACH(NONE), part_text)              \
+    X(T, message, refusal, TEXT, 0, none)                                  \
+    X(T, message, reasoning_content, REASONING, 0, none)                   \
+    X(T, message, reasoning, REASONING_TOO, 0, none)                       \
+    X(T, message, reasoning_details, REASONING_DATA, TCALL_ROW_TEXT, none) \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT), call_index)       \
+    X(T, message, function_call, ELEMENT, TCALL_ROW_LAST, function_name)   \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thinking, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      thought_text)                                                        \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                   \
+    X(T, call, index, INDEX, 0, none)                                      \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, function, NONE, 0, function_name)                           \
+    X(T, call, custom, NONE, 0, custom_name)                               \
+    X(T, call, extra_content, NONE, TCALL_ROW_LAST, extra_google)          \
+    X(T, function, name, NAME, 0, none)                                    \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST,  \
+      none)                                                                \
+    X(T, custom, name, NAME, 0, none)                                      \
+    X(T, custom, input, ARGUMENTS, TCALL_ROW_LAST, none)                   \
+    X(T, extra, google, NONE, TCALL_ROW_LAST, google_thought_signature)    \
+    X(T, google, thought_signature, SIGNATURE, TCALL_ROW_LAST, none)       \
+    X(T, usage, prompt_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, completion_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_openai_custom_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_google_[] = {TCALL_WIRE(
-    "thought_signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_extra_[] = {
-    TCALL_WIRE("google", 0, TCALL_WIRE_LAST, tcall_openai_google_)};
-
-static const tcall_wire tcall_openai_call_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, 0, tcall_openai_function_),
-    TCALL_WIRE("custom", 0, 0, tcall_openai_custom_),
-    TCALL_WIRE("extra_content", 0, TCALL_WIRE_LAST, tcall_openai_extra_)};
-
-static const tcall_wire tcall_openai_call_each_ = {tcall_openai_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-/* Mistral may send parts. */
-static const tcall_wire tcall_openai_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_thought_each_ = {tcall_openai_thought_, "",
-                                                      0, 0, 0};
-
-static const tcall_wire tcall_openai_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_openai_thought_each_)};
-
-static const tcall_wire tcall_openai_part_each_ = {tcall_openai_part_, "", 0, 0,
-                                                   0};
-
-/* Before there were tools there was one call, of a function. */
-static const tcall_wire tcall_openai_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, TCALL_WIRE_EACH,
-               &tcall_openai_part_each_),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("reasoning_content", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("reasoning", TCALL_FIELD_REASONING_TOO, 0, NULL),
-    TCALL_WIRE("reasoning_details", TCALL_FIELD_REASONING_DATA, TCALL_WIRE_TEXT,
-               NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH, &tcall_openai_call_each_),
-    TCALL_WIRE("function_call", TCALL_FIELD_ELEMENT, TCALL_WIRE_LAST,
-               tcall_openai_function_)};
-
-static const tcall_wire tcall_openai_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-/* The native reason and an error within a choice are OpenRouter's. */
-static const tcall_wire tcall_openai_choice_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_PIECE, 0, tcall_openai_message_),
-    TCALL_WIRE("message", TCALL_FIELD_WHOLE_ANSWER, 0, tcall_openai_message_),
-    TCALL_WIRE("finish_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("native_finish_reason", TCALL_FIELD_STOP_REASON, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_openai_fault_)};
-
-static const tcall_wire tcall_openai_choice_each_ = {tcall_openai_choice_, "",
-                                                     0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_openai_members_[] = {
-    TCALL_WIRE("choices", 0, TCALL_WIRE_EACH, &tcall_openai_choice_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_openai_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_openai_fault_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_openai_answer_ = {tcall_openai_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_openai_answer_, TCALL_OPENAI_ROWS_)
 
 /* Servers that speak this format have words of their own; "error" is said by
  * OpenRouter where the model's provider failed in the middle of an answer. */
@@ -24786,63 +24751,46 @@ TCALL_FORMS_(
     "",
     "{\"id\":\"%i\",\"type\":\"function\",\"function\":{\"name\":\"%n\",\"arguments\":\"%q\"}"
     "%<s,\"extra_content\":{\"google\":{\"thought_signature\":\"%s\"}}%>}",
-    "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
     "{\"role\":\"tool\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}", "", "",
+    "",
     "{\"type\":\"image_url\",\"image_url\":{\"url\":\"data:%y;base64,%b\"}}",
     "{\"type\":\"text\",\"text\":\"%t\"}")
+
+static const char tcall_openai_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
 
 /* {"model":...,"messages":[...],"tools":[...],"stream":true}. Usage is reported
  * in a stream only when it is asked for. */
 TCALL_SHARED_ int tcall_openai_body_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request,
-                                     const tcall_server_ *server)
+                                     tcall_write_data_ data)
 {
     bool short_name = (provider->quirks & TCALL_QUIRK_MAX_TOKENS) != 0;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
-    tcall_write_messages_(provider, out, request, tcall_openai_forms_, server);
+    tcall_write_body_(provider, out, request);
+    tcall_write_messages_(provider, out, request, tcall_openai_forms_, data);
     if (tcall_write_tools_(provider, out, request, tcall_function_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"function\":{\"name\":\"%n\"}}");
+        tcall_write_choice_(provider, out, request, tcall_openai_choices_);
     tcall_write_max_tokens_(out, request,
                             short_name ? "max_tokens" : "max_completion_tokens",
                             request->max_tokens);
     if (request->stream && !(provider->quirks & TCALL_QUIRK_NO_USAGE))
         tcall_write_form_(out, "\"stream_options\":{\"include_usage\":true}",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static int tcall_openai_write_(const tcall_provider *provider,
-                               tcall_writer *out,
-                               const tcall_chat_request *request)
+/* OpenAI's own has no reasoning that goes back. */
+static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
+                             const tcall_chat_request *request)
 {
     return tcall_openai_body_(provider, out, request, NULL);
 }
 
-static const char tcall_openai_name_[] = "openai";
-static const char tcall_openai_url_[] = "https://api.openai.com";
-static const char tcall_openai_path_[] = "/v1/chat/completions";
-
-TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
-                                                 tcall_openai_url_,
-                                                 tcall_openai_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_openai_write_,
-                                                 &tcall_openai_answer_,
-                                                 tcall_openai_stops_,
-                                                 tcall_openai_types_,
-                                                 TCALL_REASONING_NONE,
-                                                 TCALL_STRICT_OPENAI,
-                                                 TCALL_QUIRK_SHORT_IDS,
-                                                 NULL,
-                                                 0};
+TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
+                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
+                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
  * >>anthropic
@@ -24851,54 +24799,36 @@ TCALL_DATA_ const tcall_provider tcall_openai = {tcall_openai_name_,
  * stand before it or after it.
  */
 
-static const tcall_wire tcall_anthropic_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_anthropic_message_[] = {
-    TCALL_WIRE("usage", 0, TCALL_WIRE_LAST, tcall_anthropic_usage_)};
-
-static const tcall_wire tcall_anthropic_fault_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, 0, NULL),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_anthropic_delta_[] = {
-    TCALL_WIRE("partial_json", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, TCALL_WIRE_LAST, NULL)};
-
 /* Redacted thinking is data. */
-static const tcall_wire tcall_anthropic_block_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("data", TCALL_FIELD_REASONING_DATA, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
+#define TCALL_ANTHROPIC_ROWS_(X, T)                                      \
+    X(T, answer, type, EVENT, 0, none)                                   \
+    X(T, answer, index, INDEX, 0, none)                                  \
+    X(T, answer, delta, ELEMENT, 0, delta_partial_json)                  \
+    X(T, answer, content_block, ELEMENT, 0, block_type)                  \
+    X(T, answer, message, NONE, 0, answer_usage)                         \
+    X(T, answer, content, WHOLE_ANSWER, TCALL_EACH(ELEMENT), block_type) \
+    X(T, answer, stop_reason, STOP, 0, none)                             \
+    X(T, answer, error, ERROR, 0, fault_type)                            \
+    X(T, answer, usage, NONE, TCALL_ROW_LAST, usage_input_tokens)        \
+    X(T, delta, partial_json, ARGUMENTS, 0, none)                        \
+    X(T, delta, text, TEXT, 0, none)                                     \
+    X(T, delta, thinking, REASONING, 0, none)                            \
+    X(T, delta, signature, SIGNATURE, 0, none)                           \
+    X(T, delta, stop_reason, STOP, TCALL_ROW_LAST, none)                 \
+    X(T, block, type, TYPE, 0, none)                                     \
+    X(T, block, id, ID, 0, none)                                         \
+    X(T, block, name, NAME, 0, none)                                     \
+    X(T, block, input, ARGUMENTS, TCALL_ROW_TEXT, none)                  \
+    X(T, block, text, TEXT, 0, none)                                     \
+    X(T, block, thinking, REASONING, 0, none)                            \
+    X(T, block, data, REASONING_DATA, 0, none)                           \
+    X(T, block, signature, SIGNATURE, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, type, ERROR_TYPE, 0, none)                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_anthropic_block_each_ = {
-    tcall_anthropic_block_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_anthropic_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_delta_),
-    TCALL_WIRE("content_block", TCALL_FIELD_ELEMENT, 0, tcall_anthropic_block_),
-    TCALL_WIRE("message", 0, 0, tcall_anthropic_message_),
-    TCALL_WIRE("content", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_anthropic_block_each_),
-    TCALL_WIRE("stop_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_anthropic_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_anthropic_fault_)};
-
-static const tcall_wire tcall_anthropic_answer_ = {tcall_anthropic_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_anthropic_answer_, TCALL_ANTHROPIC_ROWS_)
 
 /* "pause_turn" is no reason of ours: it is of tools that Anthropic runs, which
  * want to be called again. */
@@ -24937,33 +24867,25 @@ TCALL_FORMS_(
     "{\"type\":\"redacted_thinking\",\"data\":\"%t\"}", "", "")
 
 static const char tcall_anthropic_roles_[] =
+    "\"messages\":[\0"
     "{\"role\":\"assistant\",\"content\":[\0"
     "{\"role\":\"user\",\"content\":[";
 
 static const char tcall_anthropic_tools_[] =
     "\"tools\":[\0{\0input_schema\0}\0]\0";
 
-/* {"type":"tool","name":"f","disable_parallel_tool_use":true}: that there may
- * be only one call is said in the choice, for which "none" has no room. */
-static void tcall_anthropic_choice_(const tcall_provider *provider,
-                                    tcall_writer *out,
-                                    const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\"tool_choice\":{\"type\":\"auto\"\0"
-        "\"tool_choice\":{\"type\":\"none\"\0"
-        "\"tool_choice\":{\"type\":\"any\"\0"
-        "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"";
-    tcall_choice choice = request->choice;
-    if (choice > TCALL_CHOICE_NONE && provider->quirks & TCALL_QUIRK_NO_FORCE)
-        choice = TCALL_CHOICE_AUTO;
-    if (choice == TCALL_CHOICE_AUTO && !request->no_parallel)
-        return;
-    tcall_write_named_(out, tcall_nth_(forms, choice), request->choice_name);
-    if (request->no_parallel && choice != TCALL_CHOICE_NONE)
-        tcall_write_flag_(out, "disable_parallel_tool_use", true);
-    tcall_write_text(out, "}");
-}
+/* That there may be only one call is said in the choice, for which "none" has
+ * no room. */
+#define TCALL_ANTHROPIC_ANY_(more)                 \
+    "\"tool_choice\":{\"type\":\"none\"}\0"        \
+    "\"tool_choice\":{\"type\":\"any\"" more "}\0" \
+    "\"tool_choice\":{\"type\":\"tool\",\"name\":\"%n\"" more "}"
+#define TCALL_ANTHROPIC_ONE_ ",\"disable_parallel_tool_use\":true"
+
+static const char tcall_anthropic_choices_[] = "\0" TCALL_ANTHROPIC_ANY_("");
+static const char tcall_anthropic_one_[] =
+    "\"tool_choice\":{\"type\":\"auto\"" TCALL_ANTHROPIC_ONE_
+    "}\0" TCALL_ANTHROPIC_ANY_(TCALL_ANTHROPIC_ONE_);
 
 /* {"model":...,"max_tokens":...,"system":"...","messages":[...],"tools":[...]};
  * the system prompt is no message. */
@@ -24971,8 +24893,7 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     /* The one format in which a limit must be given, and thinking counts. */
     tcall_write_max_tokens_(out, request, "max_tokens",
                             request->max_tokens > 0 ? request->max_tokens
@@ -24981,38 +24902,24 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
         tcall_write_form_(out, "\"cache_control\":{\"type\":\"ephemeral\"}",
                           NULL);
     tcall_write_optional_(out, "system", request->system);
-    tcall_write_form_(out, "\"messages\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_anthropic_forms_,
-                       tcall_anthropic_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_turns_(provider, out, request, tcall_anthropic_roles_,
+                       tcall_anthropic_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_anthropic_tools_))
-        tcall_anthropic_choice_(provider, out, request);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+        tcall_write_choice_(provider, out, request,
+                            request->no_parallel ? tcall_anthropic_one_
+                                                 : tcall_anthropic_choices_);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_anthropic_name_[] = "anthropic";
-static const char tcall_anthropic_url_[] = "https://api.anthropic.com";
-static const char tcall_anthropic_path_[] = "/v1/messages";
-
-TCALL_DATA_ const tcall_provider tcall_anthropic = {
-    tcall_anthropic_name_,
-    tcall_anthropic_url_,
-    tcall_anthropic_path_,
-    NULL,
-    "x-api-key",
-    "",
-    {"anthropic-version", "2023-06-01"},
-    tcall_anthropic_write_,
-    &tcall_anthropic_answer_,
-    tcall_anthropic_stops_,
-    tcall_anthropic_types_,
-    TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-    TCALL_STRICT_ANTHROPIC,
-    TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING | TCALL_QUIRK_ORDERED |
-        TCALL_QUIRK_NO_FORCE,
-    NULL,
-    0};
+TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
+                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "", "anthropic-version", "2023-06-01",
+                TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
+                NULL, TCALL_STRICT_ANTHROPIC,
+                TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
+                    TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
+                    TCALL_QUIRK_NO_PARALLEL,
+                0)
 
 /* ==========================================================================
  * >>ollama
@@ -25020,38 +24927,25 @@ TCALL_DATA_ const tcall_provider tcall_anthropic = {
  * Calls come whole, and their numbers mean nothing: each is a new one.
  */
 
-static const tcall_wire tcall_ollama_function_[] = {
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS,
-               TCALL_WIRE_TEXT | TCALL_WIRE_LAST, NULL)};
+#define TCALL_OLLAMA_ROWS_(X, T)                                          \
+    X(T, answer, message, NONE, 0, message_content)                       \
+    X(T, answer, done, EVENT, 0, none)                                    \
+    X(T, answer, done_reason, STOP, 0, none)                              \
+    X(T, answer, prompt_eval_count, INPUT_TOKENS, 0, none)                \
+    X(T, answer, eval_count, OUTPUT_TOKENS, 0, none)                      \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)             \
+    X(T, message, content, TEXT, 0, none)                                 \
+    X(T, message, thinking, REASONING, 0, none)                           \
+    X(T, message, tool_calls, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST, \
+      call_id)                                                            \
+    X(T, call, id, ID, 0, none)                                           \
+    X(T, call, function, NONE, TCALL_ROW_LAST, function_name)             \
+    X(T, function, name, NAME, 0, none)                                   \
+    X(T, function, arguments, ARGUMENTS, TCALL_ROW_TEXT | TCALL_ROW_LAST, \
+      none)                                                               \
+    X(T, fault, message, MESSAGE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_ollama_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("function", 0, TCALL_WIRE_LAST, tcall_ollama_function_)};
-
-static const tcall_wire tcall_ollama_call_each_ = {tcall_ollama_call_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_ollama_message_[] = {
-    TCALL_WIRE("content", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thinking", TCALL_FIELD_REASONING, 0, NULL),
-    TCALL_WIRE("tool_calls", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_ollama_call_each_)};
-
-static const tcall_wire tcall_ollama_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_ollama_members_[] = {
-    TCALL_WIRE("message", 0, 0, tcall_ollama_message_),
-    TCALL_WIRE("done", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("done_reason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("prompt_eval_count", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("eval_count", TCALL_FIELD_OUTPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_ollama_fault_)};
-
-static const tcall_wire tcall_ollama_answer_ = {tcall_ollama_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_ollama_answer_, TCALL_OLLAMA_ROWS_)
 
 #define TCALL_OLLAMA_STOPS_(X) \
     X("stop", TCALL_STOP_END)  \
@@ -25071,52 +24965,33 @@ TCALL_FORMS_(
     "{\"role\":\"user\",\"content\":\"\",\"images\":[\"%b\"]}", "",
     "{\"id\":\"%i\",\"function\":{\"name\":\"%n\",\"arguments\":%a}}",
     "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "{\"role\":\"tool\",\"tool_name\":\"%n\",\"tool_call_id\":\"%i\",\"content\":\"%r\"}",
-    "", "", "", "")
+    "", "", "", "", "")
 
 /* {"model":...,"messages":[...],"tools":[...],"options":{...},"stream":true} */
 static int tcall_ollama_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_messages_(provider, out, request, tcall_ollama_forms_, NULL);
     tcall_write_tools_(provider, out, request, tcall_function_tools_);
-    if ((request->max_tokens > 0 || request->context > 0) &&
-        !tcall_is_extra_(request, "options")) {
-        tcall_write_form_(out, "\"options\":{", NULL);
+    if (tcall_write_settings_(out, request, "options",
+                              request->max_tokens > 0 ||
+                                  request->context > 0)) {
         tcall_write_limit_(out, "num_ctx", request->context);
         tcall_write_limit_(out, "num_predict", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
     /* It streams unless it is told not to. */
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_ollama_name_[] = "ollama";
-static const char tcall_ollama_url_[] = "http://127.0.0.1:11434";
-static const char tcall_ollama_path_[] = "/api/chat";
-
-TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
-                                                 tcall_ollama_url_,
-                                                 tcall_ollama_path_,
-                                                 NULL,
-                                                 "Authorization",
-                                                 "Bearer ",
-                                                 {NULL, NULL},
-                                                 tcall_ollama_write_,
-                                                 &tcall_ollama_answer_,
-                                                 tcall_ollama_stops_,
-                                                 tcall_ollama_types_,
-                                                 TCALL_REASONING_TEXT,
-                                                 TCALL_STRICT_OLLAMA,
-                                                 TCALL_QUIRK_WEAK_CHOICE |
-                                                     TCALL_QUIRK_SAY_CONTEXT |
-                                                     TCALL_QUIRK_FREE_REASONING,
-                                                 "thinking",
-                                                 0};
+TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
+                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
+                TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
+                    TCALL_QUIRK_FREE_REASONING,
+                0)
 
 /* ==========================================================================
  * >>responses
@@ -25126,68 +25001,40 @@ TCALL_DATA_ const tcall_provider tcall_ollama = {tcall_ollama_name_,
  * an event says what its piece is of. Reasoning goes back as it came.
  */
 
-static const tcall_wire tcall_responses_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("refusal", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The response of a stream's event is as the whole one; an item of it has no
+ * content that counts. The phase of a text goes back with it. */
+#define TCALL_RESPONSES_ROWS_(X, T)                                       \
+    X(T, answer, type, EVENT, 0, none)                                    \
+    X(T, answer, output_index, INDEX, 0, none)                            \
+    X(T, answer, delta, DELTA, 0, none)                                   \
+    X(T, answer, arguments, DELTA, 0, none)                               \
+    X(T, answer, item, ELEMENT, 0, item_type)                             \
+    X(T, answer, response, NONE, 0, answer_type)                          \
+    X(T, answer, status, STOP, 0, none)                                   \
+    X(T, answer, error, ERROR, 0, fault_message)                          \
+    X(T, answer, incomplete_details, NONE, 0, details_reason)             \
+    X(T, answer, output, WHOLE_ANSWER, TCALL_EACH(ELEMENT), item_content) \
+    X(T, answer, usage, NONE, 0, usage_input_tokens)                      \
+    X(T, answer, message, MESSAGE, 0, none)                               \
+    X(T, answer, detail, MESSAGE, TCALL_ROW_TEXT, none)                   \
+    X(T, answer, code, ERROR_CODE, TCALL_ROW_LAST, none)                  \
+    X(T, item, content, NONE, TCALL_EACH(NONE), part_text)                \
+    X(T, item, type, TYPE, 0, none)                                       \
+    X(T, item, arguments, ALL_ARGUMENTS, 0, none)                         \
+    X(T, item, call_id, ID, 0, none)                                      \
+    X(T, item, name, NAME, 0, none)                                       \
+    X(T, item, input, ALL_ARGUMENTS, 0, none)                             \
+    X(T, item, phase, SIGNATURE, TCALL_ROW_LAST, none)                    \
+    X(T, part, text, TEXT, 0, none)                                       \
+    X(T, part, refusal, TEXT, TCALL_ROW_LAST, none)                       \
+    X(T, details, reason, STOP_REASON, TCALL_ROW_LAST, none)              \
+    X(T, usage, input_tokens, INPUT_TOKENS, 0, none)                      \
+    X(T, usage, output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)       \
+    X(T, fault, message, MESSAGE, 0, none)                                \
+    X(T, fault, code, ERROR_CODE, 0, none)                                \
+    X(T, fault, type, ERROR_TYPE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_responses_part_each_ = {tcall_responses_part_, "",
-                                                      0, 0, 0};
-
-/* The phase of a text goes back with it. */
-static const tcall_wire tcall_responses_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_whole_item_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("call_id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("input", TCALL_FIELD_ALL_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_responses_part_each_),
-    TCALL_WIRE("phase", TCALL_FIELD_SIGNATURE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_item_each_ = {
-    tcall_responses_whole_item_, "", 0, TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT};
-
-static const tcall_wire tcall_responses_details_[] = {
-    TCALL_WIRE("reason", TCALL_FIELD_STOP_REASON, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_usage_[] = {
-    TCALL_WIRE("input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("output_tokens", TCALL_FIELD_OUTPUT_TOKENS, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_responses_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("type", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-/* The response of a stream's event is as the whole one. */
-static const tcall_wire tcall_responses_members_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("output_index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_DELTA, 0, NULL),
-    TCALL_WIRE("item", TCALL_FIELD_ELEMENT, TCALL_WIRE_KEPT,
-               tcall_responses_item_),
-    TCALL_WIRE("response", 0, 0, tcall_responses_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_responses_fault_),
-    TCALL_WIRE("incomplete_details", 0, 0, tcall_responses_details_),
-    TCALL_WIRE("output", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_responses_item_each_),
-    TCALL_WIRE("usage", 0, 0, tcall_responses_usage_),
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("detail", TCALL_FIELD_MESSAGE, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_responses_answer_ = {tcall_responses_members_, "",
-                                                   0, 0, 0};
+TCALL_ROWS(tcall_responses_answer_, TCALL_RESPONSES_ROWS_)
 
 /* The status of the answer, and the reason where it is incomplete. */
 #define TCALL_RESPONSES_STOPS_(X)             \
@@ -25237,13 +25084,15 @@ TCALL_FORMS_(
     "{\"type\":\"message\",\"role\":\"assistant\"%<s,\"phase\":\"%s\"%>,\"content\":\"%t\"}",
     "{\"type\":\"function_call\",\"call_id\":\"%i\",\"name\":\"%n\",\"arguments\":\"%q\"}",
     "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "{\"type\":\"function_call_output\",\"call_id\":\"%i\",\"output\":\"%r\"}",
-    "%j", "%j", "", "")
+    "", "%j", "%j", "", "")
 
 /* They are flat, where Chat Completions nests, and without a word they would be
  * strict. */
 static const char tcall_responses_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0+";
+
+static const char tcall_responses_choices_[] = TCALL_OPENAI_CHOICES_(
+    "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
 
 /* {"model":...,"instructions":"...","input":[...],"tools":[...],"store":false}
  */
@@ -25251,16 +25100,12 @@ static int tcall_responses_write_(const tcall_provider *provider,
                                   tcall_writer *out,
                                   const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "instructions", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_responses_forms_);
-    tcall_write_text(out, "]");
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_responses_forms_);
     if (tcall_write_tools_(provider, out, request, tcall_responses_tools_))
-        tcall_write_choice_(
-            provider, out, request,
-            "\"tool_choice\":{\"type\":\"function\",\"name\":\"%n\"}");
+        tcall_write_choice_(provider, out, request, tcall_responses_choices_);
     tcall_write_max_tokens_(out, request, "max_output_tokens",
                             request->max_tokens);
     /* Nothing is kept on the server: the reasoning has to come along. */
@@ -25269,30 +25114,14 @@ static int tcall_responses_write_(const tcall_provider *provider,
         !tcall_is_extra_(request, "include"))
         tcall_write_form_(out, "\"include\":[\"reasoning.encrypted_content\"]",
                           NULL);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_responses_name_[] = "responses";
-static const char tcall_responses_url_[] = "https://api.openai.com";
-static const char tcall_responses_path_[] = "/v1/responses";
-
-TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
-                                                    tcall_responses_url_,
-                                                    tcall_responses_path_,
-                                                    NULL,
-                                                    "Authorization",
-                                                    "Bearer ",
-                                                    {NULL, NULL},
-                                                    tcall_responses_write_,
-                                                    &tcall_responses_answer_,
-                                                    tcall_responses_stops_,
-                                                    tcall_responses_types_,
-                                                    TCALL_REASONING_ELEMENTS,
-                                                    TCALL_STRICT_OPENAI,
-                                                    TCALL_QUIRK_ORDERED,
-                                                    NULL,
-                                                    0};
+TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
+                "https://api.openai.com", "/v1/responses", NULL,
+                "Authorization", "Bearer ", NULL, NULL,
+                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
+                TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -25301,68 +25130,40 @@ TCALL_DATA_ const tcall_provider tcall_responses = {tcall_responses_name_,
  * signature, which has to go back with the same part. Results must be objects.
  */
 
-static const tcall_wire tcall_gemini_call_[] = {
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("args", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("partialArgs", TCALL_FIELD_UNREAD, TCALL_WIRE_LAST,
-               NULL)}; /* patches, never asked for */
+/* Calls and their results that are of tools that Google runs do not count;
+ * arguments as patches are never asked for. */
+#define TCALL_GEMINI_ROWS_(X, T)                                           \
+    X(T, answer, candidates, NONE, TCALL_EACH(CHOICE), candidate_content)  \
+    X(T, answer, promptFeedback, NONE, 0, feedback_blockReason)            \
+    X(T, answer, usageMetadata, NONE, 0, usage_promptTokenCount)           \
+    X(T, answer, error, ERROR, TCALL_ROW_LAST, fault_message)              \
+    X(T, candidate, content, NONE, 0, content_parts)                       \
+    X(T, candidate, finishReason, STOP, 0, none)                           \
+    X(T, candidate, index, CHOICE_INDEX, 0, none)                          \
+    X(T, candidate, finishMessage, MESSAGE, TCALL_ROW_LAST, none)          \
+    X(T, content, parts, NONE, TCALL_EACH(ELEMENT) | TCALL_ROW_LAST,       \
+      part_text)                                                           \
+    X(T, part, text, TEXT, 0, none)                                        \
+    X(T, part, thought, IGNORE, 0, none)                                   \
+    X(T, part, functionCall, NONE, 0, call_id)                             \
+    X(T, part, thoughtSignature, SIGNATURE, 0, none)                       \
+    X(T, part, toolCall, IGNORE, 0, none)                                  \
+    X(T, part, toolResponse, IGNORE, TCALL_ROW_LAST, none)                 \
+    X(T, call, id, ID, 0, none)                                            \
+    X(T, call, name, NAME, 0, none)                                        \
+    X(T, call, args, ARGUMENTS, TCALL_ROW_TEXT, none)                      \
+    X(T, call, partialArgs, UNREAD, TCALL_ROW_LAST, none)                  \
+    X(T, feedback, blockReason, STOP, 0, none)                             \
+    X(T, feedback, blockReasonMessage, MESSAGE, TCALL_ROW_LAST, none)      \
+    X(T, usage, promptTokenCount, INPUT_TOKENS, 0, none)                   \
+    X(T, usage, candidatesTokenCount, OUTPUT_TOKENS, TCALL_ROW_LAST, none) \
+    X(T, fault, message, MESSAGE, 0, none)                                 \
+    X(T, fault, status, ERROR_CODE, 0, none)                               \
+    X(T, fault, details, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST,          \
+      detail_retryDelay)                                                   \
+    X(T, detail, retryDelay, RETRY_DELAY, TCALL_ROW_LAST, none)
 
-/* Calls and their results that are of tools that Google runs do not count. */
-static const tcall_wire tcall_gemini_part_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("thought", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("functionCall", 0, 0, tcall_gemini_call_),
-    TCALL_WIRE("thoughtSignature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("toolCall", TCALL_FIELD_IGNORE, 0, NULL),
-    TCALL_WIRE("toolResponse", TCALL_FIELD_IGNORE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_part_each_ = {tcall_gemini_part_, "", 0,
-                                                   TCALL_FIELD_ELEMENT, 0};
-
-static const tcall_wire tcall_gemini_content_[] = {TCALL_WIRE(
-    "parts", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST, &tcall_gemini_part_each_)};
-
-static const tcall_wire tcall_gemini_candidate_[] = {
-    TCALL_WIRE("content", 0, 0, tcall_gemini_content_),
-    TCALL_WIRE("finishReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("index", TCALL_FIELD_CHOICE_INDEX, 0, NULL),
-    TCALL_WIRE("finishMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_candidate_each_ = {
-    tcall_gemini_candidate_, "", 0, TCALL_FIELD_CHOICE, 0};
-
-static const tcall_wire tcall_gemini_feedback_[] = {
-    TCALL_WIRE("blockReason", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("blockReasonMessage", TCALL_FIELD_MESSAGE, TCALL_WIRE_LAST,
-               NULL)};
-
-static const tcall_wire tcall_gemini_usage_[] = {
-    TCALL_WIRE("promptTokenCount", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("candidatesTokenCount", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_[] = {
-    TCALL_WIRE("retryDelay", TCALL_FIELD_RETRY_DELAY, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_gemini_detail_each_ = {tcall_gemini_detail_, "",
-                                                     0, 0, 0};
-
-static const tcall_wire tcall_gemini_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("details", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_gemini_detail_each_)};
-
-static const tcall_wire tcall_gemini_members_[] = {
-    TCALL_WIRE("candidates", 0, TCALL_WIRE_EACH, &tcall_gemini_candidate_each_),
-    TCALL_WIRE("promptFeedback", 0, 0, tcall_gemini_feedback_),
-    TCALL_WIRE("usageMetadata", 0, 0, tcall_gemini_usage_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, TCALL_WIRE_LAST,
-               tcall_gemini_fault_)};
-
-static const tcall_wire tcall_gemini_answer_ = {tcall_gemini_members_, "", 0, 0,
-                                                0};
+TCALL_ROWS(tcall_gemini_answer_, TCALL_GEMINI_ROWS_)
 
 /* By name or by number: protobuf's JSON allows both for an enum. */
 #define TCALL_GEMINI_STOPS_(X)                         \
@@ -25403,26 +25204,20 @@ TCALL_FORMS_(
     "{\"text\":\"%t\",\"thought\":true,\"thoughtSignature\":\"%s\"}", "", "",
     "")
 
-static const char tcall_gemini_roles_[] = "{\"role\":\"model\",\"parts\":[\0"
+static const char tcall_gemini_roles_[] = "\"contents\":[\0"
+                                          "{\"role\":\"model\",\"parts\":[\0"
                                           "{\"role\":\"user\",\"parts\":[";
 
 /* The older "parameters" takes a part of JSON Schema only. */
 static const char tcall_gemini_tools_[] =
     "\"tools\":[{\"functionDeclarations\":[\0{\0parametersJsonSchema\0}\0]}]\0";
 
-static void tcall_gemini_choice_(tcall_writer *out,
-                                 const tcall_chat_request *request)
-{
-    static const char forms[] =
-        "\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
-        "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
-        "\"allowedFunctionNames\":[\"%n\"]}}";
-    if (request->choice != TCALL_CHOICE_AUTO)
-        tcall_write_named_(out, tcall_nth_(forms, request->choice),
-                           request->choice_name);
-}
+static const char tcall_gemini_choices_[] =
+    "\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"NONE\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\"}}\0"
+    "\"toolConfig\":{\"functionCallingConfig\":{\"mode\":\"ANY\","
+    "\"allowedFunctionNames\":[\"%n\"]}}";
 
 /* {"contents":[...],"systemInstruction":{...},"tools":[...]}; the model and
  * whether it streams are in the path. */
@@ -25430,50 +25225,33 @@ static int tcall_gemini_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    tcall_write_open(out, '{');
-    tcall_write_form_(out, "\"contents\":[", NULL);
-    tcall_write_turns_(provider, out, request, tcall_gemini_forms_,
-                       tcall_gemini_roles_);
-    tcall_write_text(out, "]");
+    tcall_write_body_(provider, out, request);
+    tcall_write_turns_(provider, out, request, tcall_gemini_roles_,
+                       tcall_gemini_forms_);
     if (request->system && *request->system)
         tcall_write_named_(
             out, "\"systemInstruction\":{\"parts\":[{\"text\":\"%n\"}]}",
             request->system);
     if (tcall_write_tools_(provider, out, request, tcall_gemini_tools_))
-        tcall_gemini_choice_(out, request);
-    if (request->max_tokens > 0 &&
-        !tcall_is_extra_(request, "generationConfig")) {
-        tcall_write_form_(out, "\"generationConfig\":{", NULL);
+        tcall_write_choice_(provider, out, request, tcall_gemini_choices_);
+    if (tcall_write_settings_(out, request, "generationConfig",
+                              request->max_tokens > 0)) {
         tcall_write_limit_(out, "maxOutputTokens", request->max_tokens);
-        tcall_write_text(out, "}");
+        tcall_write_close(out, '}');
     }
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_name_[] = "gemini";
-static const char tcall_gemini_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_gemini_path_[] =
-    "/v1beta/models/{model}:generateContent";
 static const char tcall_gemini_stream_path_[] =
     "/v1beta/models/{model}:streamGenerateContent?alt=sse";
 
-TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
-                                                 tcall_gemini_url_,
-                                                 tcall_gemini_path_,
-                                                 tcall_gemini_stream_path_,
-                                                 "x-goog-api-key",
-                                                 "",
-                                                 {NULL, NULL},
-                                                 tcall_gemini_write_,
-                                                 &tcall_gemini_answer_,
-                                                 tcall_gemini_stops_,
-                                                 tcall_gemini_types_,
-                                                 TCALL_REASONING_SIGNATURES,
-                                                 TCALL_STRICT_NONE,
-                                                 TCALL_QUIRK_ORDERED,
-                                                 NULL,
-                                                 TCALL_TURNS_RESULTS_ALONE};
+TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/models/{model}:generateContent",
+                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
+                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
+                TCALL_TURNS_RESULTS_ALONE)
 
 /* ==========================================================================
  * >>interactions
@@ -25483,74 +25261,41 @@ TCALL_DATA_ const tcall_provider tcall_gemini = {tcall_gemini_name_,
  * hold all steps again.
  */
 
-static const tcall_wire tcall_interactions_said_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, TCALL_WIRE_LAST, NULL)};
+/* The interaction of a stream's event is as the whole one, and a step as it
+ * begins like a whole one. The content of a delta is of a summary. */
+#define TCALL_INTERACTIONS_ROWS_(X, T)                                         \
+    X(T, answer, index, INDEX, 0, none)                                        \
+    X(T, answer, delta, ELEMENT, 0, delta_type)                                \
+    X(T, answer, event_type, EVENT, 0, none)                                   \
+    X(T, answer, step, ELEMENT, 0, step_type)                                  \
+    X(T, answer, interaction, NONE, 0, answer_index)                           \
+    X(T, answer, status, STOP, 0, none)                                        \
+    X(T, answer, usage, NONE, 0, usage_total_input_tokens)                     \
+    X(T, answer, steps, WHOLE_ANSWER, TCALL_EACH(ELEMENT), step_type)          \
+    X(T, answer, error, ERROR, 0, fault_status)                                \
+    X(T, answer, errors, NONE, TCALL_EACH(ERROR) | TCALL_ROW_LAST,             \
+      fault_message)                                                           \
+    X(T, delta, type, TYPE, 0, none)                                           \
+    X(T, delta, text, TEXT, 0, none)                                           \
+    X(T, delta, arguments, ARGUMENTS, 0, none)                                 \
+    X(T, delta, signature, SIGNATURE, 0, none)                                 \
+    X(T, delta, content, NONE, TCALL_ROW_LAST, thought_text)                   \
+    X(T, step, type, TYPE, 0, none)                                            \
+    X(T, step, id, ID, 0, none)                                                \
+    X(T, step, name, NAME, 0, none)                                            \
+    X(T, step, arguments, ARGUMENTS, TCALL_ROW_TEXT, none)                     \
+    X(T, step, signature, SIGNATURE, 0, none)                                  \
+    X(T, step, content, NONE, TCALL_EACH(NONE), said_text)                     \
+    X(T, step, summary, NONE, TCALL_EACH(NONE) | TCALL_ROW_LAST, thought_text) \
+    X(T, said, text, TEXT, TCALL_ROW_LAST, none)                               \
+    X(T, thought, text, REASONING, TCALL_ROW_LAST, none)                       \
+    X(T, usage, total_input_tokens, INPUT_TOKENS, 0, none)                     \
+    X(T, usage, total_output_tokens, OUTPUT_TOKENS, TCALL_ROW_LAST, none)      \
+    X(T, fault, status, ERROR_TYPE, 0, none)                                   \
+    X(T, fault, message, MESSAGE, 0, none)                                     \
+    X(T, fault, code, ERROR_CODE, TCALL_ROW_LAST, none)
 
-static const tcall_wire tcall_interactions_said_each_ = {
-    tcall_interactions_said_, "", 0, 0, 0};
-
-static const tcall_wire tcall_interactions_thought_[] = {
-    TCALL_WIRE("text", TCALL_FIELD_REASONING, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_thought_each_ = {
-    tcall_interactions_thought_, "", 0, 0, 0};
-
-/* A step, whole or as it begins. */
-static const tcall_wire tcall_interactions_step_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("id", TCALL_FIELD_ID, 0, NULL),
-    TCALL_WIRE("name", TCALL_FIELD_NAME, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, TCALL_WIRE_TEXT, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_EACH, &tcall_interactions_said_each_),
-    TCALL_WIRE("summary", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_thought_each_)};
-
-static const tcall_wire tcall_interactions_step_each_ = {
-    tcall_interactions_step_, "", 0, TCALL_FIELD_ELEMENT, 0};
-
-/* The content is of a summary. */
-static const tcall_wire tcall_interactions_delta_[] = {
-    TCALL_WIRE("type", TCALL_FIELD_TYPE, 0, NULL),
-    TCALL_WIRE("text", TCALL_FIELD_TEXT, 0, NULL),
-    TCALL_WIRE("arguments", TCALL_FIELD_ARGUMENTS, 0, NULL),
-    TCALL_WIRE("signature", TCALL_FIELD_SIGNATURE, 0, NULL),
-    TCALL_WIRE("content", 0, TCALL_WIRE_LAST, tcall_interactions_thought_)};
-
-static const tcall_wire tcall_interactions_usage_[] = {
-    TCALL_WIRE("total_input_tokens", TCALL_FIELD_INPUT_TOKENS, 0, NULL),
-    TCALL_WIRE("total_output_tokens", TCALL_FIELD_OUTPUT_TOKENS,
-               TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, 0, NULL),
-    TCALL_WIRE("status", TCALL_FIELD_ERROR_TYPE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_one_fault_[] = {
-    TCALL_WIRE("message", TCALL_FIELD_MESSAGE, 0, NULL),
-    TCALL_WIRE("code", TCALL_FIELD_ERROR_CODE, TCALL_WIRE_LAST, NULL)};
-
-static const tcall_wire tcall_interactions_fault_each_ = {
-    tcall_interactions_one_fault_, "", 0, TCALL_FIELD_ERROR, 0};
-
-/* The interaction of a stream's event is as the whole one. */
-static const tcall_wire tcall_interactions_members_[] = {
-    TCALL_WIRE("index", TCALL_FIELD_INDEX, 0, NULL),
-    TCALL_WIRE("delta", TCALL_FIELD_ELEMENT, 0, tcall_interactions_delta_),
-    TCALL_WIRE("event_type", TCALL_FIELD_EVENT, 0, NULL),
-    TCALL_WIRE("step", TCALL_FIELD_ELEMENT, 0, tcall_interactions_step_),
-    TCALL_WIRE("interaction", 0, 0, tcall_interactions_members_),
-    TCALL_WIRE("status", TCALL_FIELD_STOP, 0, NULL),
-    TCALL_WIRE("usage", 0, 0, tcall_interactions_usage_),
-    TCALL_WIRE("steps", TCALL_FIELD_WHOLE_ANSWER, TCALL_WIRE_EACH,
-               &tcall_interactions_step_each_),
-    TCALL_WIRE("error", TCALL_FIELD_ERROR, 0, tcall_interactions_fault_),
-    TCALL_WIRE("errors", 0, TCALL_WIRE_EACH | TCALL_WIRE_LAST,
-               &tcall_interactions_fault_each_)};
-
-static const tcall_wire tcall_interactions_answer_ = {
-    tcall_interactions_members_, "", 0, 0, 0};
+TCALL_ROWS(tcall_interactions_answer_, TCALL_INTERACTIONS_ROWS_)
 
 #define TCALL_INTERACTIONS_STOPS_(X)              \
     X("in_progress", TCALL_STOP_UNKNOWN)          \
@@ -25597,71 +25342,44 @@ TCALL_FORMS_(
 static const char tcall_interactions_tools_[] =
     "\"tools\":[\0{\"type\":\"function\"\0parameters\0}\0]\0";
 
-/* {"tool_choice":"any","max_output_tokens":99}, where there is any of it. */
-static void tcall_interactions_config_(tcall_writer *out,
-                                       const tcall_chat_request *request,
-                                       bool tools)
-{
-    static const char choices[] =
-        "\0"
-        "\"tool_choice\":\"none\"\0"
-        "\"tool_choice\":\"any\"\0"
-        "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
-    bool chosen = tools && request->choice != TCALL_CHOICE_AUTO;
-    if (tcall_is_extra_(request, "generation_config") ||
-        (!chosen && request->max_tokens <= 0))
-        return;
-    tcall_write_form_(out, "\"generation_config\":{", NULL);
-    if (chosen)
-        tcall_write_named_(out, tcall_nth_(choices, request->choice),
-                           request->choice_name);
-    if (request->max_tokens > 0)
-        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
-    tcall_write_text(out, "}");
-}
+static const char tcall_interactions_choices_[] =
+    "\0"
+    "\"tool_choice\":\"none\"\0"
+    "\"tool_choice\":\"any\"\0"
+    "\"tool_choice\":{\"allowed_tools\":{\"mode\":\"any\",\"tools\":[\"%n\"]}}";
 
 /* {"model":...,"system_instruction":"...","input":[...],"tools":[...]} */
 static int tcall_interactions_write_(const tcall_provider *provider,
                                      tcall_writer *out,
                                      const tcall_chat_request *request)
 {
-    bool tools;
-    tcall_write_open(out, '{');
-    tcall_write_member_(out, "model", request->model);
+    bool chosen;
+    tcall_write_body_(provider, out, request);
     tcall_write_optional_(out, "system_instruction", request->system);
-    tcall_write_form_(out, "\"input\":[", NULL);
-    tcall_write_items_(provider, out, request, tcall_interactions_forms_);
-    tcall_write_text(out, "]");
-    tools =
-        tcall_write_tools_(provider, out, request, tcall_interactions_tools_);
-    tcall_interactions_config_(out, request, tools);
+    tcall_write_items_(provider, out, request, "\"input\":[",
+                       tcall_interactions_forms_);
+    chosen =
+        tcall_write_tools_(provider, out, request, tcall_interactions_tools_) &&
+        request->choice != TCALL_CHOICE_AUTO;
+    if (tcall_write_settings_(out, request, "generation_config",
+                              chosen || request->max_tokens > 0)) {
+        if (chosen)
+            tcall_write_choice_(provider, out, request,
+                                tcall_interactions_choices_);
+        tcall_write_limit_(out, "max_output_tokens", request->max_tokens);
+        tcall_write_close(out, '}');
+    }
     tcall_write_flag_(out, "store", false);
-    tcall_write_flag_(out, "stream", request->stream);
-    return tcall_write_body_end_(out, request);
+    return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_interactions_name_[] = "interactions";
-static const char tcall_interactions_url_[] =
-    "https://generativelanguage.googleapis.com";
-static const char tcall_interactions_path_[] = "/v1beta/interactions";
-
-TCALL_DATA_ const tcall_provider tcall_interactions = {
-    tcall_interactions_name_,
-    tcall_interactions_url_,
-    tcall_interactions_path_,
-    NULL,
-    "x-goog-api-key",
-    "",
-    {"Api-Revision", "2026-05-20"},
-    tcall_interactions_write_,
-    &tcall_interactions_answer_,
-    tcall_interactions_stops_,
-    tcall_interactions_types_,
-    TCALL_REASONING_DATA, /* words and signatures */
-    TCALL_STRICT_NONE,
-    TCALL_QUIRK_ORDERED,
-    NULL,
-    0};
+TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
+                "https://generativelanguage.googleapis.com",
+                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "Api-Revision", "2026-05-20",
+                TCALL_REASONING_DATA, /* words and signatures */
+                NULL, TCALL_STRICT_NONE,
+                TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
  * >>servers
@@ -25673,21 +25391,11 @@ TCALL_DATA_ const tcall_provider tcall_interactions = {
  * detail may come in pieces, objects of one type and index; it has to go back
  * whole, because its signature is of the whole. */
 
-/* The members of a piece that are put together. */
-static const struct {
-    const char *key;
-    bool joined; /* one text; of others the last piece's counts */
-} tcall_detail_members_[] = {{"text", true},
-                             {"summary", true},
-                             {"signature", false},
-                             {"id", false},
-                             {"format", false}};
-
-typedef struct tcall_detail_ {
-    const char *first; /* its first piece */
-    const char *next;  /* the piece after its last one, or NULL */
-    const char *end;   /* of the text */
-} tcall_detail_;
+/* The members of a piece that are put together: of the first ones all texts,
+ * joined; of others that of the last piece, where a signature is. */
+static const char *const tcall_detail_members_[] = {
+    "text", "summary", "signature", "id", "format"};
+enum { TCALL_DETAIL_JOINED_ = 2 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25706,94 +25414,64 @@ static bool tcall_same_member_(const char *a, const char *b, const char *key)
            tcall_str_eq(tcall_text_verbatim_(a), tcall_text_verbatim_(b));
 }
 
-/* Finds the pieces of the detail that begins here. Data stands for itself. */
-static tcall_detail_ tcall_detail_of_(const char *first, const char *end)
+/* Returns the piece after the last one of the detail that begins here, or NULL.
+ * Data stands for itself. */
+static const char *tcall_detail_end_(const char *first, const char *end)
 {
-    tcall_detail_ detail;
     const char *piece = first;
     do
         piece = tcall_next_piece_(tcall_text_skip_(piece), end);
     while (piece && tcall_same_member_(first, piece, "type") &&
            tcall_same_member_(first, piece, "index") &&
            !tcall_text_get_(piece, "data"));
-    detail.first = first;
-    detail.next = piece;
-    detail.end = end;
-    return detail;
+    return piece;
 }
 
-/* Gives the next text that a piece has under this key, NULL at the end. */
-static const char *tcall_detail_text_(const tcall_detail_ *detail,
-                                      const char **piece, const char *key)
+/* Writes one of the members that are put together, if a piece from the first to
+ * the next detail has it. Texts are joined as they are, escapes and all: each
+ * begins and ends at whole characters. */
+static void tcall_write_joined_(tcall_writer *out, const char *first,
+                                const char *next, const char *end, size_t row)
 {
     const char *text = NULL;
-    while (*piece && *piece != detail->next && !text) {
-        text = tcall_text_get_(*piece, key);
-        if (text && *text != '"')
-            text = NULL;
-        *piece = tcall_next_piece_(tcall_text_skip_(*piece), detail->end);
+    for (; first != next;
+         first = tcall_next_piece_(tcall_text_skip_(first), end)) {
+        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        if (!more || *more != '"')
+            continue;
+        if (!text)
+            tcall_write_key(out, tcall_detail_members_[row]);
+        if (!text && row < TCALL_DETAIL_JOINED_)
+            tcall_write_char_(out, '"');
+        text = more;
+        if (row < TCALL_DETAIL_JOINED_)
+            tcall_write_bytes(out, tcall_text_inner_(text).ptr,
+                              tcall_text_inner_(text).len);
     }
-    return text;
-}
-
-/* Writes the texts of all pieces as one. They are joined as they are, escapes
- * and all: each begins and ends at whole characters. */
-static void tcall_write_joined_(tcall_writer *out, const tcall_detail_ *detail,
-                                const char *key)
-{
-    const char *piece = detail->first;
-    const char *text = tcall_detail_text_(detail, &piece, key);
-    if (!text)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_char_(out, '"');
-    for (; text; text = tcall_detail_text_(detail, &piece, key)) {
-        tcall_str inner = tcall_text_inner_(text);
-        tcall_write_bytes(out, inner.ptr, inner.len);
-    }
-    tcall_write_char_(out, '"');
-}
-
-/* Writes the text that came last: a signature is in the last piece. */
-static void tcall_write_last_(tcall_writer *out, const tcall_detail_ *detail,
-                              const char *key)
-{
-    const char *piece = detail->first, *text, *last = NULL;
-    while ((text = tcall_detail_text_(detail, &piece, key)) != NULL)
-        last = text;
-    if (!last)
-        return;
-    tcall_write_key(out, key);
-    tcall_write_verbatim(out, tcall_text_verbatim_(last));
-}
-
-/* Is the key, quotes included, one of those that are put together? */
-static bool tcall_is_detail_member_(const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_text_is_(key, tcall_detail_members_[i].key))
-            return true;
-    return false;
+    if (text && row < TCALL_DETAIL_JOINED_)
+        tcall_write_char_(out, '"');
+    else if (text)
+        tcall_write_verbatim(out, tcall_text_verbatim_(text));
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
  * first piece's other members. */
-static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
+static void tcall_write_detail_(tcall_writer *out, const char *first,
+                                const char *next, const char *end)
 {
-    const char *key = tcall_text_next_(detail->first + 1), *end;
-    size_t i;
+    const char *key = tcall_text_next_(first + 1), *after;
+    size_t row;
     tcall_write_open(out, '{');
-    for (; !tcall_text_closes_(key); key = tcall_text_next_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (!tcall_is_detail_member_(key))
-            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(end - key)));
+    for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
+        after = tcall_text_skip_(tcall_text_value_(key));
+        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+            if (tcall_text_is_(key, tcall_detail_members_[row]))
+                break;
+        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+            tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_detail_members_); i++)
-        if (tcall_detail_members_[i].joined)
-            tcall_write_joined_(out, detail, tcall_detail_members_[i].key);
-        else
-            tcall_write_last_(out, detail, tcall_detail_members_[i].key);
+    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+        tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
 
@@ -25801,77 +25479,46 @@ static void tcall_write_detail_(tcall_writer *out, const tcall_detail_ *detail)
 static void tcall_write_details_(tcall_writer *out, tcall_str pieces)
 {
     const char *end = pieces.ptr + pieces.len;
-    const char *piece = tcall_next_piece_(pieces.ptr, end);
+    const char *piece = tcall_next_piece_(pieces.ptr, end), *next;
     tcall_write_form_(out, "\"reasoning_details\":[", NULL);
-    while (piece) {
-        tcall_detail_ detail = tcall_detail_of_(piece, end);
-        if (detail.next == tcall_next_piece_(tcall_text_skip_(piece), end))
+    for (; piece; piece = next) {
+        next = tcall_detail_end_(piece, end);
+        if (next == tcall_next_piece_(tcall_text_skip_(piece), end))
             tcall_write_verbatim(out, tcall_text_verbatim_(piece));
         else
-            tcall_write_detail_(out, &detail);
-        piece = detail.next;
+            tcall_write_detail_(out, piece, next, end);
     }
     tcall_write_text(out, "]");
 }
 
-static const tcall_server_ tcall_server_details_ = {tcall_write_details_};
+/* ---- all of them ---- */
 
-static int tcall_server_write_(const tcall_provider *provider,
+/* Writes the body for a server that speaks OpenAI's format. */
+static int tcall_openai_write_(const tcall_provider *provider,
                                tcall_writer *out,
                                const tcall_chat_request *request)
 {
-    return tcall_openai_body_(provider, out, request, &tcall_server_details_);
+    return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-/* A row of one of the tables: the function that writes its requests, and the
- * format whose answers it gives. */
-#define TCALL_SERVER_(write, format, name, url, path, header, prefix,     \
-                      reasoning, member, strict, quirks, turns)           \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path; \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                     \
-        tcall_##name##_place_,                                            \
-        tcall_##name##_place_ + sizeof #name,                             \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                \
-        NULL,                                                             \
-        header,                                                           \
-        prefix,                                                           \
-        {NULL, NULL},                                                     \
-        write,                                                            \
-        &tcall_##format##_answer_,                                        \
-        tcall_##format##_stops_,                                          \
-        tcall_##format##_types_,                                          \
-        reasoning,                                                        \
-        strict,                                                           \
-        quirks,                                                           \
-        member,                                                           \
-        turns};
-#define TCALL_X_(...) TCALL_SERVER_(tcall_server_write_, openai, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
+                    header, prefix, NULL, NULL, __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
-#define TCALL_X_(...) \
-    TCALL_SERVER_(tcall_responses_write_, responses, __VA_ARGS__)
-TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-
-/* ==========================================================================
- * >>providers
- */
-
-static const tcall_provider *const tcall_providers_[] = {
-    &tcall_openai,
-    &tcall_responses,
-    &tcall_anthropic,
-    &tcall_ollama,
-    &tcall_gemini,
-    &tcall_interactions,
-#define TCALL_X_(name, ...) &tcall_##name,
-    TCALL_SERVERS(TCALL_X_) TCALL_RESPONSES_SERVERS(TCALL_X_)
-#undef TCALL_X_
-        NULL};
 
 const tcall_provider *tcall_provider_named(const char *name)
 {
-    const tcall_provider *const *provider = tcall_providers_;
+#define TCALL_X_(name, ...) &tcall_##name,
+    static const tcall_provider *const all[] = {&tcall_openai,
+                                                &tcall_responses,
+                                                &tcall_anthropic,
+                                                &tcall_ollama,
+                                                &tcall_gemini,
+                                                &tcall_interactions,
+                                                TCALL_SERVERS(TCALL_X_) NULL};
+#undef TCALL_X_
+    const tcall_provider *const *provider = all;
     while (*provider && strcmp((*provider)->name, name) != 0)
         provider++;
     return *provider;
