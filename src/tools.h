@@ -387,9 +387,7 @@ struct tcall {
     size_t missing;           /* bytes that did not fit, of what lasts */
     const tcall *busy;        /* itself: it has called the program */
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
-    uint16_t *names;          /* the tools in the order of their names */
-    size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
+    tcall_order_ order;       /* of the registry's hooks */
     tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
