@@ -2,7 +2,7 @@
 #include "agent.h"
 #include "pick.c"
 #include "answer_feed.c"
-#include "mask.c"
+#include "records.c"
 #include "agent_calls.c"
 
 /* ==========================================================================

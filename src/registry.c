@@ -104,7 +104,7 @@ static void tcall_schema_drop_(tcall *tc, size_t row)
         tc->nodes[row] = NULL;
 }
 
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
 {
     return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
@@ -227,9 +227,6 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
