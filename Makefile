@@ -49,14 +49,9 @@ installed = $(BUILD)/deps$(if $(JSMN),,-no-jsmn)$(if $(NO_PORT),-no-port)
 # jsmn makes the tokens, from Debian's package. `make JSMN=` builds without.
 JSMN   ?= -DTOOLCALL_JSMN -DJSMN_STATIC -DJSMN_STRICT -DJSMN_PARENT_LINKS
 
-# libxml2 reads pages for tools/web.c, from 2.14 on. `make XML=` builds without.
-XML    ?= $(shell pkg-config --atleast-version=2.14 libxml-2.0 2>/dev/null && \
-            echo -DTTOOL_LIBXML2 && pkg-config --cflags libxml-2.0 | \
-            sed 's/-I/-isystem /g')
-
 # V=1 shows the commands. EXTRA comes first, so that tests/matrix can put a
 # header of its own in front.
-COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(XML) $(CPPFLAGS) $(CFLAGS) -MMD -MP
+COMPILE = $(CC) -std=$(STD) $(WARN) $(EXTRA) -I. $(JSMN) $(CPPFLAGS) $(CFLAGS) -MMD -MP
 HUSH    = $(if $(V),,@echo "  $@";)
 TLS     = -lmbedtls -lmbedx509 -lmbedcrypto -pthread
 
@@ -216,7 +211,6 @@ $(BUILD)/test_port_faults: TLS = -Wl,-Bstatic -lmbedtls -lmbedx509 -lmbedcrypto 
 # Without libcurl that test says it was skipped.
 $(BUILD)/test_port_curl: LDLIBS += \
     $(shell tests/need libcurl4-openssl-dev >&2 && echo -lcurl)
-$(programs) $(tests): LDLIBS += $(if $(XML),$(shell pkg-config --libs libxml-2.0))
 # A clock that the test turns, see tests/driven.h.
 $(BUILD)/test_port_wait: LDFLAGS += -Wl,--wrap=poll,--wrap=clock_gettime \
     -Wl,--wrap=socket,--wrap=pipe2,--wrap=getaddrinfo

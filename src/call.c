@@ -3,7 +3,7 @@
 #include "lenient.c"
 #include "machine.c"
 #include "say.c"
-#include "registry.c"
+#include "schemas.c"
 
 /* ==========================================================================
  * >>call
@@ -62,7 +62,7 @@ TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
     tcall_ctx *cx = &call->cx;
     tcall_attempt *asked = &call->asked;
     asked->came = call->arguments;
-    asked->args = tcall_json_none_();
+    asked->args = tcall_json_of_(NULL, NULL);
     asked->faults = 0;
     call->others = call->runs = NULL;
     asked->bound = cx->bound = NULL;

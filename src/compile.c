@@ -8,46 +8,29 @@
 /* ==========================================================================
  * >>compile: schemas become nodes
  *
- * The compiler is a user of the recogniser, so the text is read once. Each
- * schema of it has a mark at the end of the memory, below which lie the rows of
- * all that are open; where one closes, its rows go to the beginning, and where
- * a list of schemas closes, their nodes. Without memory, or when it does not
- * do, all is counted. When all nodes are there, $refs are followed along the
- * rows, and the frames that each node needs are counted. Names, bounds and
- * enums stay in the text.
+ * The text is read twice. First the recogniser checks that it is JSON, and what
+ * the schemas in it take is added up: nothing is begun that there is no memory
+ * for. Then each schema in turn becomes a node with rows. The schemas that are
+ * the values of its keywords get nodes at once, those of one keyword in one
+ * array, and wait in a queue until their own turn comes. When the queue is
+ * empty, $refs are followed along the rows, and the frames that each node needs
+ * are counted. Names, bounds and enums stay in the text.
  */
 
 /* A number, or the largest size where sizes are of 16 bits. */
 #define TCALL_SIZE_(number) \
     ((size_t)((number) < SIZE_MAX ? (number) : SIZE_MAX))
 
-static const struct {
-    const char *uri;
-    uint8_t draft;
-} tcall_dialects_[] = {
-    {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
-    {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
-    {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
-    {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
-    {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
-
-/* The types in the order of their bits. */
-static const struct {
-    const char *word;
-    uint8_t len;
-} tcall_type_words_[] = {{"null", 4},   {"boolean", 7}, {"integer", 7},
-                         {"number", 6}, {"string", 6},  {"array", 5},
-                         {"object", 6}};
-
 /* How a schema is compiled, and who is told each fault of it. */
 typedef struct tcall_author_ {
     tcall_draft draft;
+    bool end; /* the nodes are to lie at the end of the memory */
     void (*tell)(void *user, const tcall_schema *fault); /* may be NULL */
     void *user;
 } tcall_author_;
 
-/* Tells of a fault at a place in the text. The first one stays in the schema,
- * and refuses it. */
+/* Tells of a fault at a place in the text. The one that stands first there
+ * stays in the schema, and refuses it. */
 TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
                                        const tcall_author_ *author, size_t at,
                                        const char *reason, const char *remedy)
@@ -56,69 +39,200 @@ TCALL_SHARED_ void tcall_schema_fault_(tcall_schema *s,
     told.reason = reason;
     told.remedy = remedy;
     told.at = at;
-    if (!s->reason)
+    if (!s->reason || at < s->at)
         *s = told;
     if (author->tell)
         author->tell(author->user, &told);
 }
 
-/* A schema of the text, while it is compiled. */
-typedef struct tcall_sc_spot_ {
-    const char *at;   /* the name in front of it, else the schema */
-    const void *made; /* its rows; then its node */
-    uint16_t span;    /* marks within, its own too; then its frames */
-    uint16_t back;    /* its types; then the mark that waits for it */
-} tcall_sc_spot_;
+/* ---- keywords and what they take ---- */
 
-#define TCALL_MARKS_MAX_ 0xFFF0
+/* How the value of each keyword begins. */
+static const char tcall_keyword_begins_[] = {0,
+#define TCALL_X_(NAME, keyword, begins) begins,
+                                             TCALL_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
 
-/* An object or array that is open. */
-typedef struct tcall_opened_ {
-    uint8_t kind;   /* a keyword whose parts come; SCHEMA: a schema, and the
-                     * keyword that it alone is for, or 0 */
-    uint8_t rows;   /* of a schema */
-    uint16_t count; /* of the parts; of a schema, its mark */
-} tcall_opened_;
+/* Whether the row of a keyword has schemas of its own. */
+static bool tcall_row_has_(uint8_t on)
+{
+    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
+           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+}
 
-#define TCALL_SCHEMA_ 0x80
+/* Returns the rows that a keyword makes whose value begins so. */
+static uint8_t tcall_rows_made_(uint8_t on, char first)
+{
+    if (on == TCALL_ON_DEPENDENCIES_)
+        return 2; /* of names, and of schemas */
+    return on && on <= TCALL_ON_DEFINITIONS_ && on != TCALL_ON_TYPE_ &&
+           (on != TCALL_ON_UNIQUE_ || first != 'f');
+}
+
+/* Returns the slots of the hash table that follows so many members. */
+static uint32_t tcall_slots_of_(uint32_t count)
+{
+    return count > TCALL_FEW_ ? count + count / 2 : 0;
+}
+
+static uint32_t tcall_whole_words_(uint32_t bytes)
+{
+    const uint32_t word = sizeof(void *);
+    return (bytes + word - 1) / word * word;
+}
+
+#ifndef TOOLCALL_NO_PATTERN
+
+/* Compiles the pattern in the string at a quote. */
+static int tcall_sc_program_(tcall_pattern *out, const char *quote, void *mem,
+                             size_t size)
+{
+    return tcall_pattern_compile(out, tcall_text_inner_(quote),
+                                 TCALL_PATTERN_ESCAPED, mem, size);
+}
+
+#endif
+
+/* Returns the bytes that a pattern takes. */
+static uint32_t tcall_match_bytes_(const char *quote)
+{
+    uint32_t program = 0;
+#ifndef TOOLCALL_NO_PATTERN
+    tcall_pattern pattern;
+    tcall_sc_program_(&pattern, quote, NULL, 0);
+    program = tcall_whole_words_((uint32_t)pattern.need);
+#else
+    (void)quote;
+#endif
+    return (uint32_t)sizeof(tcall_match) + program;
+}
+
+/* ---- how much memory ---- */
+
+#define TCALL_SCHEMAS_MAX_ 0xFFF0
+
+/* What a text takes, while it is recognised. */
+typedef struct tcall_sizes_ {
+    tcall_syntax_ syntax;
+    uint32_t bytes;      /* of what stays */
+    uint32_t schemas;    /* so many there are */
+    const char *key;     /* the name at hand */
+    const char *pattern; /* the string that came last is one */
+    const char *beyond;  /* the first schema that is too much, or NULL */
+    uint8_t on;          /* the keyword at hand */
+    bool piece;          /* the name at hand comes in pieces */
+    struct {
+        uint8_t on;     /* whose schemas come; NOTHING: keywords of a schema */
+        uint16_t count; /* of the schemas */
+    } open[TOOLCALL_MAX_DEPTH + 1]; /* around the value at each depth */
+} tcall_sizes_;
+
+/* The pattern that came last is complete, and can be compiled. */
+static void tcall_sizes_pattern_(tcall_sizes_ *sizes)
+{
+    if (sizes->pattern)
+        sizes->bytes += tcall_match_bytes_(sizes->pattern);
+    sizes->pattern = NULL;
+}
+
+static bool tcall_sizes_name_(tcall_syntax_ *s, const char *name, size_t len,
+                              bool last)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    tcall_str word = tcall_slice_(name, len);
+    tcall_sizes_pattern_(sizes);
+    if (!sizes->piece)
+        sizes->key = s->from;
+    else if (last)
+        word = tcall_text_inner_(sizes->key);
+    sizes->piece = !last;
+    if (!last || sizes->open[s->depth].on)
+        return true;
+    sizes->on = tcall_keyword_of_(word);
+    return sizes->on != TCALL_ON_NOTHING_;
+}
+
+/* The value of a keyword begins. Returns whether it is a list of schemas. */
+static bool tcall_sizes_value_(tcall_sizes_ *sizes, char first)
+{
+    uint8_t on = sizes->on;
+    sizes->bytes += tcall_rows_made_(on, first) * (uint32_t)sizeof(tcall_row);
+    if (on == TCALL_ON_PATTERN_ && first == '"')
+        sizes->pattern = sizes->syntax.from;
+    sizes->open[sizes->syntax.depth + 1].on = on;
+    sizes->open[sizes->syntax.depth + 1].count = 0;
+    return tcall_row_has_(on) && (first == '{' || first == '[');
+}
+
+/* A value begins: a schema, or what a keyword says. */
+static tcall_ask_ tcall_sizes_begin_(tcall_syntax_ *s, char first)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    uint8_t on = sizes->open[s->depth].on;
+    if (!on) {
+        bool list = tcall_sizes_value_(sizes, first);
+        on = sizes->on;
+        if (tcall_keyword_begins_[on] != 's' || first == '[')
+            return list ? TCALL_HEAR_ : TCALL_SKIP_;
+    }
+    if (on == TCALL_ON_DEPENDENCIES_ && first == '[')
+        return TCALL_SKIP_; /* names */
+    if (++sizes->schemas == TCALL_SCHEMAS_MAX_)
+        sizes->beyond = s->from;
+    sizes->open[s->depth].count++;
+    sizes->bytes += (uint32_t)sizeof(tcall_member);
+    if (on == TCALL_ON_PATTERNS_)
+        sizes->bytes += tcall_match_bytes_(sizes->key);
+    sizes->open[s->depth + 1].on = TCALL_ON_NOTHING_;
+    return first == '{' ? TCALL_HEAR_ : TCALL_SKIP_;
+}
+
+/* A schema or a list of them ends. */
+static void tcall_sizes_end_(tcall_syntax_ *s)
+{
+    tcall_sizes_ *sizes = (tcall_sizes_ *)s;
+    uint8_t on = sizes->open[s->depth + 1].on;
+    uint32_t slots = tcall_slots_of_(sizes->open[s->depth + 1].count);
+    tcall_sizes_pattern_(sizes);
+    if (tcall_keyword_begins_[on] == '{' && on != TCALL_ON_PATTERNS_)
+        sizes->bytes += tcall_whole_words_(slots * (uint32_t)sizeof(uint16_t));
+}
+
+static const tcall_syntax_user_ tcall_sizes_user_ TCALL_FLASH_ = {
+    tcall_sizes_name_, tcall_sizes_begin_, NULL, tcall_sizes_end_};
+
+/* ---- what is made ---- */
+
+/* A schema of the queue. */
+typedef struct tcall_sc_mark_ {
+    tcall_member *member; /* in which its node lies */
+    uint16_t width;       /* the frames that it needs; 0: not counted yet */
+    uint16_t from;        /* the mark that waits for them */
+} tcall_sc_mark_;
 
 typedef struct tcall_sc_ {
-    tcall_syntax_ syntax;
     tcall_schema *out;
-    char *mem;
-    uint32_t faults, which;    /* so far; the one that is kept */
-    uint32_t size, need;       /* of the memory */
-    uint32_t low, rows, marks; /* bytes from the beginning; rows that are open;
-                                * marks from the end */
-    uint32_t later;            /* bytes that open lists will take */
-    int32_t steps;
+    const tcall_author_ *author;
+    char *low; /* memory for what stays, */
+    uint32_t left;
+    tcall_sc_mark_ *mark; /* and the queue */
+    uint32_t marks, most;
+    tcall_node *node; /* at hand, and its rows */
+    tcall_row *row;
+    uint8_t rows;
+    uint8_t draft;
+    bool beside;          /* it has a $ref, beside which nothing counts */
     const char *embedded; /* a subschema's own $id */
-    const char *key,
-        *at;           /* the name at hand; a string or number that is read */
-    const char *list;  /* of types */
-    tcall_str number;  /* at hand */
-    uint8_t draft, on; /* on: the keyword at hand */
-    uint8_t types;     /* that came of a list */
-    bool piece;        /* the name at hand has escapes or is not ASCII */
-    bool again;        /* for another draft */
-    bool dialect;      /* the root's $schema gave the draft */
-    bool full;         /* memory did not do: all is only counted */
-    uint8_t depth;
-    tcall_row spare; /* is written when it is full */
-    tcall_opened_ open[TOOLCALL_MAX_DEPTH + 1];
+    int32_t steps;
 } tcall_sc_;
 
-/* ---- faults ---- */
-
-/* Refuses the schema, but compiles on, so that all faults are found. */
+/* Refuses the schema; the rest of it is looked at, too. */
 static void tcall_sc_refuse_(tcall_sc_ *c, const char *p, const char *reason,
                              const char *remedy)
 {
-    if (c->faults++ != c->which)
-        return;
-    c->out->reason = reason;
-    c->out->remedy = remedy;
-    c->out->at = (size_t)(p - c->out->text);
+    tcall_schema_fault_(c->out, c->author, (size_t)(p - c->out->text), reason,
+                        remedy);
 }
 
 /* Refuses a value that does not begin as its keyword asks for. */
@@ -134,117 +248,71 @@ static void tcall_sc_malformed_(tcall_sc_ *c, const char *p, char begins)
     tcall_sc_refuse_(c, p, "wrong kind of value", remedy);
 }
 
-/* ---- memory ---- */
-
-/* Notes what is taken. Returns whether it does. */
-static bool tcall_sc_fits_(tcall_sc_ *c)
+/* Takes zeroed memory that stays. There is as much as was added up; NULL where
+ * the text is refused. */
+static void *tcall_sc_take_(tcall_sc_ *c, uint32_t bytes)
 {
-    uint32_t taken = c->low + c->later + c->rows * (uint32_t)sizeof(tcall_row) +
-                     c->marks * (uint32_t)sizeof(tcall_sc_spot_);
-    c->need = taken;
-    c->full = c->full || taken > c->size;
-    return !c->full;
+    void *at = c->low;
+    bytes = tcall_whole_words_(bytes);
+    if (bytes > c->left)
+        return NULL;
+    c->low += bytes;
+    c->left -= bytes;
+    return at;
 }
 
-/* Takes zeroed memory that stays, NULL: it did not do. */
-static void *tcall_sc_take_(tcall_sc_ *c, size_t count, size_t size)
+/* Makes the member of the schema at p, which waits for its rows. name: its
+ * quote, or p. Returns whether it is one. */
+static bool tcall_sc_wait_(tcall_sc_ *c, const char *name, const char *p)
 {
-    const uint32_t word = sizeof(void *);
-    uint32_t bytes = (uint32_t)count * (uint32_t)size, from = c->low;
-    c->low += (bytes + word - 1) / word * word;
-    return tcall_sc_fits_(c) ? memset(c->mem + from, 0, bytes) : NULL;
-}
-
-static tcall_sc_spot_ *tcall_sc_mark_(const tcall_sc_ *c, uint32_t i)
-{
-    return (tcall_sc_spot_ *)(void *)(c->mem + c->size) - 1 - i;
-}
-
-/* The rows that are open, the last one first. */
-static tcall_row *tcall_sc_row_(tcall_sc_ *c)
-{
-    return c->full || !c->marks
-               ? &c->spare
-               : (tcall_row *)(void *)tcall_sc_mark_(c, c->marks - 1) - c->rows;
-}
-
-static tcall_opened_ *tcall_sc_top_(tcall_sc_ *c)
-{
-    return &c->open[c->depth - 1];
-}
-
-/* Makes a row of the schema that is open. */
-static tcall_row *tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, const char *text)
-{
-    tcall_row *row;
-    c->rows++;
-    if (++tcall_sc_top_(c)->rows == UINT8_MAX) {
-        tcall_sc_refuse_(c, c->key, "too many keywords", "split the schema");
-        c->full = true;
+    tcall_member *member;
+    if (*p != '{' && *p != 't' && *p != 'f') {
+        tcall_sc_malformed_(c, p, 's');
+        return false;
     }
-    tcall_sc_fits_(c);
-    row = tcall_sc_row_(c);
-    memset(row, 0, sizeof *row);
-    row->on = on;
-    row->of.text = text;
-    return row;
+    member = (tcall_member *)tcall_sc_take_(c, sizeof *member);
+    if (!member || c->marks == c->most)
+        return false;
+    member->name = name;
+    member->node.types = *p == 'f' ? 0 : TCALL_SHAPE_ANY;
+    member->node.kind = TCALL_KIND_ROWS_;
+    member->node.digits = (uint8_t)c->marks; /* for now: its mark */
+    member->node.flags = (uint8_t)(c->marks >> 8);
+    c->mark[c->marks++].member = member;
+    return true;
 }
 
-/* ---- rows and nodes ---- */
-
-/* Whether the rows of a keyword have schemas. */
-static bool tcall_row_has_(uint8_t on)
+/* Returns the text of a schema. */
+static const char *tcall_sc_text_(const tcall_member *member)
 {
-    return (on && on <= TCALL_ON_NAMES_ && on != TCALL_ON_REF_) ||
-           (on >= TCALL_ON_DEPENDENCIES_ && on <= TCALL_ON_DEFINITIONS_);
+    return *member->name == '"' ? tcall_text_value_(member->name)
+                                : member->name;
 }
 
-/* Returns a node of a row that has some, or NULL. */
-static tcall_node *tcall_row_node_(const tcall_row *row, uint16_t i)
+/* ---- the keywords of a schema ---- */
+
+/* Returns the row that the schema at hand has of a keyword, or NULL. That of
+ * the names of dependencies is beside one of the keyword itself. */
+static tcall_row *tcall_sc_row_(tcall_sc_ *c, uint8_t on)
 {
-    return i < row->count ? (tcall_node *)(uintptr_t)&row->of.members[i].node
-                          : NULL;
+    uint8_t i;
+    for (i = 0; i < c->rows; i++)
+        if (c->row[i].on == on && !(c->row[i].flags & TCALL_ROW_OLD_))
+            return &c->row[i];
+    return NULL;
 }
 
-/* Gives a schema its node. */
-static tcall_node *tcall_sc_place_(tcall_sc_ *c, uint32_t i, tcall_node *node)
+static void tcall_sc_row_add_(tcall_sc_ *c, uint8_t on, uint8_t flags,
+                              const char *p)
 {
-    tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-    node->types = (uint8_t)mark->back;
-    node->kind = TCALL_KIND_ROWS_;
-    node->digits = (uint8_t)i; /* for now: its mark */
-    node->flags = (uint8_t)(i >> 8);
-    node->rows = (const tcall_row *)mark->made;
-    mark->made = node;
-    return node;
-}
-
-/* Marks a schema. */
-static void tcall_sc_mark_add_(tcall_sc_ *c, const char *at, uint8_t types)
-{
-    tcall_row *rows = tcall_sc_row_(c);
-    tcall_sc_spot_ *mark;
-    if (++c->marks == TCALL_MARKS_MAX_) {
-        tcall_sc_refuse_(c, at, "too many schemas", "split the schema");
-        c->full = true;
-    }
-    if (!tcall_sc_fits_(c))
+    tcall_row *row = (tcall_row *)tcall_sc_take_(c, sizeof *row);
+    if (!row)
         return;
-    if (c->rows)
-        memmove((char *)rows - sizeof *mark, rows, c->rows * sizeof *rows);
-    mark = tcall_sc_mark_(c, c->marks - 1);
-    mark->at = at;
-    mark->made = NULL;
-    mark->span = 1;
-    mark->back = types;
+    row->on = on;
+    row->flags = flags;
+    row->of.text = p;
+    c->rows++;
 }
-
-/* How the value of each keyword begins. */
-static const char tcall_keyword_begins_[] = {0,
-#define TCALL_X_(NAME, keyword, begins) begins,
-                                             TCALL_KEYWORDS_(TCALL_X_)
-#undef TCALL_X_
-};
 
 /* Whether the draft has a keyword. */
 static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
@@ -260,559 +328,326 @@ static bool tcall_sc_knows_(const tcall_sc_ *c, uint8_t on)
     }
 }
 
-/* ---- patterns ---- */
+/* Returns the draft that the value of a $schema names, -1: none that is known.
+ */
+static int tcall_sc_draft_of_(const char *p)
+{
+    static const struct {
+        const char *uri;
+        tcall_draft draft;
+    } known[] = {
+        {"https://json-schema.org/draft/2020-12/schema", TCALL_DRAFT_2020},
+        {"https://json-schema.org/draft/2019-09/schema", TCALL_DRAFT_2019},
+        {"http://json-schema.org/draft-07/schema", TCALL_DRAFT_7},
+        {"http://json-schema.org/draft-06/schema", TCALL_DRAFT_6},
+        {"http://json-schema.org/draft-04/schema", TCALL_DRAFT_4}};
+    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
+    size_t i;
+    if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
+        uri.len--;
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (tcall_str_eq(tcall_str_of(known[i].uri), uri))
+            return known[i].draft;
+    return -1;
+}
 
-#ifndef TOOLCALL_NO_PATTERN
+/* Returns the bit of the type that a value names, or 0. */
+static uint8_t tcall_sc_type_(const char *p)
+{
+    /* in the order of their bits */
+    static const char *const words[] = {
+        "null", "boolean", "integer", "number", "string", "array", "object"};
+    uint8_t i;
+    for (i = 0; i < sizeof words / sizeof *words && *p == '"'; i++)
+        if (tcall_str_eq(tcall_str_of(words[i]), tcall_text_inner_(p)))
+            return (uint8_t)(1 << i);
+    return 0;
+}
 
-/* Compiles the pattern in the string at a quote; match NULL: its size only is
- * noted, for later. */
+/* One type, or a list of them. */
+static void tcall_sc_types_(tcall_sc_ *c, const char *p)
+{
+    const char *at = *p == '[' ? tcall_text_first_(p) : p;
+    const char *wrong = at ? NULL : p;
+    uint8_t types = 0;
+    while (at || wrong) {
+        uint8_t type = wrong ? 0 : tcall_sc_type_(at);
+        types |= type;
+        if (!type)
+            tcall_sc_refuse_(c, wrong ? wrong : at, "unknown type",
+                             "use object, array, string, number, integer, "
+                             "boolean or null");
+        at = at && *p == '[' ? tcall_text_after_(tcall_text_skip_(at)) : NULL;
+        wrong = NULL;
+    }
+    c->node->types = types;
+}
+
+/* What a keyword says that can be used here. */
+static void tcall_sc_says_(tcall_sc_ *c, const char *key, uint8_t on,
+                           const char *p)
+{
+    switch (on) {
+    case TCALL_ON_TYPE_: tcall_sc_types_(c, p); break;
+    case TCALL_ON_SCHEMA_:
+        if (tcall_sc_draft_of_(p) != c->draft)
+            tcall_sc_refuse_(c, p, "unknown $schema",
+                             "use https://json-schema.org/draft/2020-12/schema "
+                             "or http://json-schema.org/draft-07/schema");
+        break;
+    case TCALL_ON_OLD_ID_:
+        if (c->draft != TCALL_DRAFT_4)
+            break; /* fall through */
+    case TCALL_ON_ID_:
+        if (c->node != c->out->root && *p == '"' && p[1] != '#')
+            c->embedded = key;
+        break;
+    case TCALL_ON_DEPENDENCIES_:
+        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, TCALL_ROW_OLD_, p);
+        break;
+    default: break;
+    }
+    if (tcall_rows_made_(on, *p))
+        tcall_sc_row_add_(c, on, 0, p);
+}
+
+/* Whether a keyword counts beside a $ref up to draft 7: whoever wrote it meant
+ * it. */
+static bool tcall_is_beside_(uint8_t on, const char *p)
+{
+    bool empty = (*p == '{' || *p == '[') && !tcall_text_first_(p);
+    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
+           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
+           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
+}
+
+/* A keyword of the schema at hand. One of another draft was meant by whoever
+ * wrote it. */
+static void tcall_sc_keyword_(tcall_sc_ *c, const char *key, const char *p)
+{
+    tcall_str word = tcall_text_inner_(key);
+    uint8_t on = tcall_keyword_of_(word);
+    bool known = tcall_sc_knows_(c, on);
+    char begun = *p == '-' || tcall_is_digit_(*p) ? '0' : *p, begins;
+    begun = begun == 'f' ? 't' : begun;
+    if (on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
+        on = TCALL_ON_PREFIX_; /* as it was called then */
+    begins = tcall_keyword_begins_[on];
+    if (memchr(word.ptr, '\\', word.len))
+        tcall_sc_refuse_(c, key, "keyword with escapes", "write it plainly");
+    else if (begins == '!')
+        tcall_sc_refuse_(c, key, "unsupported keyword", "leave it out");
+    else if (!known)
+        tcall_sc_refuse_(c, key, "keyword of another draft",
+                         "name its draft in $schema");
+    else if (tcall_sc_row_(c, on) ||
+             (on == TCALL_ON_TYPE_ && c->node->types != TCALL_SHAPE_ANY))
+        tcall_sc_refuse_(c, key, "keyword given twice", "keep one");
+    else if ((begins != 's' && begins != '*' && begins != begun && on) ||
+             (begins == '[' && tcall_row_has_(on) && !tcall_text_first_(p)))
+        tcall_sc_malformed_(c, p, begins);
+    else
+        tcall_sc_says_(c, key, on, p);
+    if (c->beside && on && known && tcall_is_beside_(on, p))
+        tcall_sc_refuse_(c, p, "keyword beside $ref, which this draft ignores",
+                         "put both into allOf, or use draft 2020-12");
+}
+
+/* ---- what the rows have ---- */
+
+/* Bounds stay in the text, small whole ones also in count; counts are read. */
+static void tcall_sc_number_(tcall_sc_ *c, tcall_row *row)
+{
+    const char *p = row->of.text;
+    tcall_num_ n = tcall_text_number_(p);
+    tcall_int value;
+    int rest;
+    bool fits = tcall_num_whole_(&n, 0, &value, &rest);
+    fits = fits && !((tcall_uint)value >> 31);
+    if (!rest && value <= INT16_MAX && value >= -INT16_MAX) {
+        row->count = (uint16_t)value;
+        row->flags |= TCALL_ROW_SMALL_;
+    }
+    if (row->on >= TCALL_ON_MIN_LENGTH_) {
+        row->of.number = fits ? (uint32_t)value : UINT32_MAX;
+        if (!tcall_num_integral_(&n) || n.sign < 0)
+            tcall_sc_refuse_(c, p, "impossible count",
+                             "use a whole number, 0 or more");
+    } else if (row->on == TCALL_ON_MULTIPLE_ &&
+               (n.sign <= 0 || n.top < -308 || n.top > 308 ||
+                !tcall_num_whole_(&n, tcall_num_digits_(&n) - 1 - n.top, &value,
+                                  &rest) ||
+                value >= 420000000)) { /* ten times it fits 32 bits */
+        tcall_sc_refuse_(c, p, "unsupported divisor",
+                         "use a number over 0 with at most 8 digits");
+    }
+}
+
+/* Returns the number of names in a list. */
+static uint16_t tcall_sc_names_(tcall_sc_ *c, const char *list)
+{
+    const char *at = tcall_text_first_(list);
+    uint16_t count = 0;
+    for (; at; at = tcall_text_after_(tcall_text_skip_(at)), count++)
+        if (*at != '"')
+            tcall_sc_malformed_(c, at, '"');
+    return count;
+}
+
+/* The lists of names in dependentRequired and dependencies. */
+static void tcall_sc_needed_(tcall_sc_ *c, const tcall_row *row)
+{
+    const char *key = tcall_text_first_(row->of.text), *p;
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        p = tcall_text_value_(key);
+        if (*p == '[')
+            tcall_sc_names_(c, p);
+        else if (!(row->flags & TCALL_ROW_OLD_))
+            tcall_sc_refuse_(c, p, "wrong kind of value",
+                             "use an array of names");
+    }
+}
+
+/* Compiles count patterns, whose quotes lie so far apart. */
 static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
                               const char *quote)
 {
-    char *mem = match ? c->mem + c->low : NULL;
+#ifndef TOOLCALL_NO_PATTERN
     tcall_pattern pattern;
-    int r = tcall_pattern_compile(&pattern, tcall_text_inner_(quote),
-                                  TCALL_PATTERN_ESCAPED, mem,
-                                  match ? c->size - c->need + c->later : 0);
-    const size_t word = sizeof(void *);
-    uint32_t need = (uint32_t)((pattern.need + word - 1) / word * word);
-    if (r == TCALL_E_INVALID && !match)
+    if (tcall_sc_program_(&pattern, quote, c->low, c->left) == TCALL_E_INVALID)
         tcall_sc_refuse_(c, quote, pattern.reason, "change the pattern");
-    c->later += match ? 0 - need : need;
-    c->low += match ? need : 0;
-    if (!tcall_sc_fits_(c) || !match)
-        return;
     match->text = quote;
-    match->program = mem;
+    match->program = tcall_sc_take_(c, (uint32_t)pattern.need);
     match->count = pattern.count;
     match->states = pattern.states;
-}
-
 #else
-
-/* Compiles the pattern of a string, behind what is taken so far. */
-static void tcall_sc_pattern_(tcall_sc_ *c, tcall_match *match,
-                              const char *quote)
-{
-    if (!match)
-        tcall_sc_refuse_(c, quote, "patterns are left out of this program",
-                         "build it without TOOLCALL_NO_PATTERN");
-}
-
+    (void)match;
+    tcall_sc_refuse_(c, quote, "patterns are left out of this program",
+                     "build it without TOOLCALL_NO_PATTERN");
 #endif
-
-/* ---- the end of a list ---- */
+}
 
 /* Looks for names that came twice; more than a few go into their hash table. */
-static void tcall_sc_names_(tcall_sc_ *c, const tcall_row *row)
+static void tcall_sc_twice_(tcall_sc_ *c, const tcall_row *row)
 {
+    uint32_t slots = tcall_slots_of_(row->count);
+    bool table = tcall_sc_take_(c, slots * (uint32_t)sizeof(uint16_t)) && slots;
     uint16_t i;
-    bool twice;
     for (i = 0; i < row->count && c->steps > 0; i++) {
         const char *quote = row->of.members[i].name;
         tcall_text_bytes_ name = tcall_text_bytes_of_(quote);
-        if (row->count <= TCALL_FEW_) {
-            twice = tcall_member_named_(row, name) < i;
-        } else {
+        bool twice;
+        if (table) {
             uint16_t *slot = tcall_member_slot_(row, name, &c->steps);
             twice = *slot != 0;
             *slot = (uint16_t)(i + 1);
+        } else {
+            twice = tcall_member_named_(row, name) < i;
         }
         if (twice)
             tcall_sc_refuse_(c, quote, "name given twice", "keep one");
     }
 }
 
-/* Gives the schemas of a keyword their nodes, in the last row. */
-static void tcall_sc_list_ends_(tcall_sc_ *c, uint8_t on, uint16_t count)
+/* Gives the schemas of a keyword their members. */
+static void tcall_sc_list_(tcall_sc_ *c, tcall_row *row)
 {
-    bool named = tcall_keyword_begins_[on] == '{';
-    tcall_row *row = tcall_sc_row_(c);
-    uint32_t mark = row->of.number;
-    uint32_t slots = named && count > TCALL_FEW_ ? count + count / 2u : 0;
-    size_t each = sizeof(tcall_member) +
-                  (on == TCALL_ON_PATTERNS_ ? sizeof(tcall_match) : 0);
-    tcall_member *members = (tcall_member *)tcall_sc_take_(
-        c, 1, count * each + slots * sizeof(uint16_t));
+    const char begins = tcall_keyword_begins_[row->on];
+    const char *at = row->of.text;
+    tcall_match *match;
     uint16_t i;
-    if (c->full)
+    if (begins != 's')
+        at = tcall_text_first_(at);
+    row->of.members = (const tcall_member *)(const void *)c->low;
+    while (at) {
+        const char *p = begins == '{' ? tcall_text_value_(at) : at;
+        if (row->on != TCALL_ON_DEPENDENCIES_ || *p != '[')
+            row->count = (uint16_t)(row->count + tcall_sc_wait_(c, at, p));
+        at = begins == 's' ? NULL : tcall_text_after_(tcall_text_skip_(p));
+    }
+    if (row->on != TCALL_ON_PATTERNS_) {
+        if (begins == '{')
+            tcall_sc_twice_(c, row);
         return;
-    row->of.members = members;
-    row->count = count;
-    for (i = 0; i < count; i++) {
-        const tcall_sc_spot_ *at = tcall_sc_mark_(c, mark);
-        members[i].name = at->at;
-        if (on == TCALL_ON_PATTERNS_)
-            tcall_sc_pattern_(
-                c, (tcall_match *)(uintptr_t)tcall_row_match_(row) + i, at->at);
-        tcall_sc_place_(c, mark, &members[i].node);
-        mark += at->span;
     }
-    if (named && on != TCALL_ON_PATTERNS_)
-        tcall_sc_names_(c, row);
+    match =
+        (tcall_match *)tcall_sc_take_(c, row->count * (uint32_t)sizeof *match);
+    for (i = 0; match && i < row->count; i++)
+        tcall_sc_pattern_(c, &match[i], row->of.members[i].name);
 }
 
-/* ---- the end of a schema ---- */
-
-/* Whether a keyword counts beside a $ref up to draft 7. */
-static bool tcall_is_beside_(uint8_t on, const char *p)
+/* Gives a row what it has beside the place in the text. */
+static void tcall_sc_fill_(tcall_sc_ *c, tcall_row *row)
 {
-    bool list = *p == '{' || *p == '[';
-    bool empty = list && tcall_text_closes_(tcall_text_space_(p + 1));
-    return on != TCALL_ON_REF_ && on != TCALL_ON_SCHEMA_ &&
-           on != TCALL_ON_ID_ && on != TCALL_ON_OLD_ID_ &&
-           on != TCALL_ON_DEFS_ && on != TCALL_ON_DEFINITIONS_ && !empty;
-}
-
-/* Tells of what stands beside a $ref up to draft 7, where it does not count:
- * whoever wrote it meant it. */
-static void tcall_sc_beside_(tcall_sc_ *c, const char *p)
-{
-    p = *p == '"' ? tcall_text_value_(p) : p;
-    for (p = tcall_text_next_(p + 1); !tcall_text_closes_(p);) {
-        uint8_t on = tcall_keyword_of_(tcall_text_inner_(p));
-        p = tcall_text_value_(p);
-        if (on && tcall_is_beside_(on, p) && tcall_sc_knows_(c, on))
-            tcall_sc_refuse_(c, p,
-                             "keyword beside $ref, which this draft ignores",
-                             "put both into allOf, or use draft 2020-12");
-        p = tcall_text_next_(tcall_text_skip_(p));
+    tcall_match *match;
+    if (row->on == TCALL_ON_EXTRA_ && tcall_sc_row_(c, TCALL_ON_PREFIX_)) {
+        row->on = TCALL_ON_ITEMS_;
+        row->flags |= TCALL_ROW_OLD_;
     }
+    if (tcall_row_has_(row->on)) {
+        tcall_sc_list_(c, row);
+    } else if (row->on == TCALL_ON_PATTERN_) {
+        match = (tcall_match *)tcall_sc_take_(c, sizeof *match);
+        if (match)
+            tcall_sc_pattern_(c, match, row->of.text);
+        row->of.match = match;
+        row->count = 1;
+    } else if (row->on == TCALL_ON_REQUIRED_) {
+        row->count = tcall_sc_names_(c, row->of.text);
+    } else if (row->on == TCALL_ON_NEEDED_) {
+        tcall_sc_needed_(c, row);
+    } else if (tcall_keyword_begins_[row->on] == '0') {
+        tcall_sc_number_(c, row);
+    }
+    if (row->on == TCALL_ON_DEPENDENCIES_)
+        row->on = TCALL_ON_DEPENDENT_;
 }
 
 /* Flags the last of all rows; further ones than the last that is visible are
- * for the compiler. */
+ * for $refs. */
 #define TCALL_ROW_END_ 8
 
-/* Flags the rows of a schema, which are in order. */
-static void tcall_sc_settle_(tcall_row *rows, uint8_t count)
+/* Puts rows in the order of their keywords, and flags the last. */
+static void tcall_sc_order_(tcall_row *rows, uint8_t count)
 {
-    rows[count - 1].flags |= TCALL_ROW_END_;
-    while (count && rows[count - 1].on >= TCALL_ON_TYPE_)
-        count--;
-    rows[count ? count - 1 : 0].flags |= TCALL_ROW_LAST_;
-}
-
-/* Brings the rows of a schema to their place, in their order. */
-static void tcall_sc_rows_(tcall_sc_ *c, uint32_t mark, uint8_t count)
-{
-    tcall_row *from = tcall_sc_row_(c), *rows, row;
-    bool list = false, ref = false;
     uint8_t i, k;
-    c->rows -= count;
-    c->low += count * (uint32_t)sizeof row;
-    if (!tcall_sc_fits_(c) || !count)
-        return;
-    rows = (tcall_row *)(void *)(c->mem + c->low) - count;
-    memmove(rows, from, count * sizeof row);
-    for (i = 0; i < count; i++) {
-        list = list || rows[i].on == TCALL_ON_PREFIX_;
-        ref = ref || rows[i].on == TCALL_ON_REF_;
-    }
-    for (i = 0; i < count; i++) {
-        row = rows[i];
-        if (row.on == TCALL_ON_EXTRA_ && list) {
-            row.on = TCALL_ON_ITEMS_;
-            row.flags |= TCALL_ROW_OLD_;
-        }
-        if (row.on == TCALL_ON_DEPENDENCIES_)
-            row.on = TCALL_ON_DEPENDENT_;
+    for (i = 1; i < count; i++) {
+        tcall_row row = rows[i];
         for (k = i; k && rows[k - 1].on > row.on; k--)
             rows[k] = rows[k - 1];
         rows[k] = row;
     }
-    tcall_sc_settle_(rows, count);
-    tcall_sc_mark_(c, mark)->made = rows;
-    if (ref && c->draft >= TCALL_DRAFT_7)
-        tcall_sc_beside_(c, tcall_sc_mark_(c, mark)->at);
+    rows[count - 1].flags |= TCALL_ROW_END_;
+    while (count > 1 && rows[count - 1].on >= TCALL_ON_TYPE_)
+        count--;
+    rows[count - 1].flags |= TCALL_ROW_LAST_;
 }
 
-/* A schema is complete: its mark and those within it are the last ones. Of a
- * list it gets its node with the others; on: the keyword that it alone is for,
- * 0: it is the root. */
-static void tcall_sc_schema_ends_(tcall_sc_ *c, uint32_t mark, uint8_t on)
+/* Gives a schema its rows: first all of them, then what they have. */
+static void tcall_sc_schema_(tcall_sc_ *c, tcall_member *member)
 {
-    tcall_member *root;
-    if (!c->full)
-        tcall_sc_mark_(c, mark)->span = (uint16_t)(c->marks - mark);
-    if (c->depth && !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_)) {
-        tcall_sc_top_(c)->count++;
-    } else if (on) {
-        tcall_sc_row_add_(c, on, NULL)->of.number = mark;
-        tcall_sc_list_ends_(c, on, 1);
-    } else {
-        root = (tcall_member *)tcall_sc_take_(c, 1, sizeof *root);
-        if (root)
-            c->out->root = tcall_sc_place_(c, mark, &root->node);
-    }
-}
-
-/* ---- strings and numbers ---- */
-
-#define TCALL_NEVER_ 0xFFFFFFFFu
-
-/* The first digits as an integer; NEVER where ten times that is too much. */
-static uint32_t tcall_num_digits_value_(const tcall_num_ *n, int digits)
-{
-    const char *p = n->first;
-    uint32_t value = 0;
-    for (; digits > 0 && n->sign; digits--) {
-        if (value >= 42000000)
-            return TCALL_NEVER_;
-        value = value * 10 + (uint32_t)tcall_num_digit_(n, &p);
-    }
-    return value;
-}
-
-/* Bounds stay in the text, small whole ones also in count; counts are read. */
-TCALL_NOINLINE_ static void tcall_sc_number_(tcall_sc_ *c, const char *p)
-{
-    tcall_row *row = tcall_sc_row_add_(c, c->on, p);
-    tcall_num_ n = tcall_num_read_(c->number);
-    bool whole = tcall_num_integral_(&n);
-    uint32_t value = tcall_num_digits_value_(&n, n.top + 1);
-    if (whole && value <= INT16_MAX) {
-        row->count = (uint16_t)(n.sign < 0 ? 0 - value : value);
-        row->flags |= TCALL_ROW_SMALL_;
-    }
-    if (c->on >= TCALL_ON_MIN_LENGTH_) {
-        row->of.number = value;
-        if (!whole || n.sign < 0)
-            tcall_sc_refuse_(c, p, "impossible count",
-                             "use a whole number, 0 or more");
-    } else if (c->on == TCALL_ON_MULTIPLE_ &&
-               (n.sign <= 0 || n.top < -308 || n.top > 308 ||
-                tcall_num_digits_value_(&n, tcall_num_digits_(&n)) ==
-                    TCALL_NEVER_)) {
-        tcall_sc_refuse_(c, p, "unsupported divisor",
-                         "use a number over 0 with at most 8 digits");
-    }
-}
-
-/* The draft that the value of a $schema names, -1: none that is known. */
-static int tcall_sc_draft_of_(const char *p)
-{
-    tcall_str uri = *p == '"' ? tcall_text_inner_(p) : tcall_slice_(p, 0);
-    size_t i;
-    if (uri.len && uri.ptr[uri.len - 1] == '#') /* an empty fragment */
-        uri.len--;
-    for (i = 0; i < sizeof tcall_dialects_ / sizeof *tcall_dialects_; i++)
-        if (tcall_str_eq(tcall_str_of(tcall_dialects_[i].uri), uri))
-            return tcall_dialects_[i].draft;
-    return -1;
-}
-
-/* A type that is none is remembered, so that it is told once. */
-#define TCALL_WRONG_TYPE_ 0x80
-
-/* Tells of a type that is none. */
-static void tcall_sc_no_type_(tcall_sc_ *c, const char *p)
-{
-    c->types |= TCALL_WRONG_TYPE_;
-    tcall_sc_refuse_(c, p, "unknown type",
-                     "use object, array, string, number, integer, boolean or "
-                     "null");
-}
-
-/* A type, or one of a list of them. */
-static void tcall_sc_type_(tcall_sc_ *c, const char *p)
-{
-    tcall_str word = tcall_text_inner_(p);
-    uint8_t i = 0;
-    while (i < 7 &&
-           (tcall_type_words_[i].len != word.len ||
-            memcmp(tcall_type_words_[i].word, word.ptr, word.len) != 0))
-        i++;
-    if (i == 7)
-        tcall_sc_no_type_(c, p);
-    else
-        c->types |= (uint8_t)(1 << i);
-}
-
-/* All types of the open schema are there. */
-static void tcall_sc_types_end_(tcall_sc_ *c)
-{
-    if (!c->types)
-        tcall_sc_no_type_(c, c->list);
-    if (!c->full)
-        tcall_sc_mark_(c, tcall_sc_top_(c)->count)->back =
-            c->types & TCALL_SHAPE_ANY;
-}
-
-/* The root's $schema counts from the beginning, wherever it stands. */
-static void tcall_sc_draft_(tcall_sc_ *c, const char *p)
-{
-    int draft = tcall_sc_draft_of_(p);
-    if (draft == c->draft)
-        return;
-    if (c->depth > 1 || draft < 0 || c->dialect) {
-        tcall_sc_refuse_(c, p, "unknown $schema",
-                         "use https://json-schema.org/draft/2020-12/schema "
-                         "or http://json-schema.org/draft-07/schema");
-        return;
-    }
-    c->draft = (uint8_t)draft;
-    c->dialect = c->again = c->syntax.halt = true;
-    c->syntax.error = TCALL_E_SCHEMA;
-}
-
-/* A string or number of a keyword that is known. */
-static void tcall_sc_scalar_(tcall_sc_ *c, const char *p)
-{
-    tcall_match *match;
-    switch (c->on) {
-    case TCALL_ON_PATTERN_:
-        match = (tcall_match *)tcall_sc_take_(c, 1, sizeof *match);
-        tcall_sc_pattern_(c, NULL, p);
-        if (match && !c->full)
-            tcall_sc_pattern_(c, match, p);
-        tcall_sc_row_add_(c, c->on, NULL)->of.match = match;
-        tcall_sc_row_(c)->count = 1;
-        break;
-    case TCALL_ON_TYPE_:
-        tcall_sc_type_(c, p);
-        if (tcall_sc_top_(c)->kind != TCALL_ON_TYPE_)
-            tcall_sc_types_end_(c);
-        break;
-    case TCALL_ON_SCHEMA_: tcall_sc_draft_(c, p); break;
-    case TCALL_ON_ID_:
-    case TCALL_ON_OLD_ID_:
-        if (c->depth > 1 && p[1] != '#')
-            c->embedded = c->key;
-        break;
-    case TCALL_ON_REF_: tcall_sc_row_add_(c, c->on, p); break;
-    default: tcall_sc_number_(c, p);
-    }
-}
-
-/* ---- what the recogniser tells ---- */
-
-static tcall_opened_ *tcall_sc_open_(tcall_sc_ *c, uint8_t kind, uint32_t count)
-{
-    tcall_opened_ *top = &c->open[c->depth++];
-    top->kind = kind;
-    top->rows = 0;
-    top->count = (uint16_t)count;
-    return top;
-}
-
-/* Whether the array at p has nothing in it. */
-static bool tcall_sc_is_empty_(const tcall_sc_ *c, const char *p)
-{
-    const char *end = c->out->text + c->out->len;
-    for (p++; p < end && tcall_is_space_(*p);)
-        p++;
-    return p < end && *p == ']';
-}
-
-/* A schema begins at p; at: the name in front of it, or p; kind: that of a list
- * it is in, else its keyword and SCHEMA. */
-static tcall_ask_ tcall_sc_schema_(tcall_sc_ *c, uint8_t kind, const char *at,
-                                   const char *p)
-{
-    uint8_t only = kind & TCALL_SCHEMA_ ? kind : TCALL_SCHEMA_;
-    if (*p == '[' &&
-        (kind == TCALL_ON_NEEDED_ || kind == TCALL_ON_DEPENDENCIES_)) {
-        tcall_sc_open_(c, TCALL_ON_REQUIRED_, 0);
-        return TCALL_HEAR_;
-    }
-    if (kind == TCALL_ON_NEEDED_) {
-        tcall_sc_refuse_(c, p, "wrong kind of value", "use an array of names");
-        return TCALL_SKIP_;
-    }
-    if (*p != '{' && *p != 't' && *p != 'f') {
-        tcall_sc_malformed_(c, p, 's');
-        return TCALL_SKIP_;
-    }
-    if (kind == TCALL_ON_PATTERNS_)
-        tcall_sc_pattern_(c, NULL, at);
-    tcall_sc_mark_add_(c, at, *p == 'f' ? 0 : TCALL_SHAPE_ANY);
-    if (*p == '{') {
-        tcall_sc_open_(c, only, c->marks - 1);
-        return TCALL_HEAR_;
-    }
-    tcall_sc_schema_ends_(c, c->marks - 1, only & (TCALL_SCHEMA_ - 1));
-    return TCALL_SKIP_;
-}
-
-/* Whether the open schema has the keyword at hand already. */
-static bool tcall_sc_is_second_(tcall_sc_ *c)
-{
-    const tcall_opened_ *top = tcall_sc_top_(c);
-    const tcall_row *row = tcall_sc_row_(c);
+    const char *schema = tcall_sc_text_(member), *p;
+    const char *key = tcall_text_first_(schema);
     uint8_t i;
-    if (c->full)
-        return false;
-    for (i = 0; i < top->rows; i++)
-        if (row[i].on == c->on &&
-            (!i || row[i - 1].on != TCALL_ON_DEPENDENCIES_)) /* made both */
-            return true;
-    return c->on == TCALL_ON_TYPE_ &&
-           tcall_sc_mark_(c, top->count)->back != TCALL_SHAPE_ANY;
-}
-
-/* The value of a keyword that says no more about where it stands. */
-static tcall_ask_ tcall_sc_part_(tcall_sc_ *c, const char *p)
-{
-    switch (c->on) {
-    case TCALL_ON_TYPE_:
-        c->types = 0;
-        c->list = p;
-        if (*p == '[' || *p == '"')
-            break;
-        tcall_sc_no_type_(c, p);
-        tcall_sc_types_end_(c);
-        return TCALL_SKIP_;
-    case TCALL_ON_ID_:
-    case TCALL_ON_OLD_ID_:
-        if (*p != '"' ||
-            (c->on == TCALL_ON_OLD_ID_ && c->draft != TCALL_DRAFT_4))
-            return TCALL_SKIP_;
-        break;
-    case TCALL_ON_UNIQUE_:
-        if (*p == 'f')
-            return TCALL_SKIP_; /* fall through */
-    case TCALL_ON_ENUM_:
-    case TCALL_ON_CONST_: tcall_sc_row_add_(c, c->on, p); return TCALL_SKIP_;
-    case TCALL_ON_DEPENDENCIES_:
-    case TCALL_ON_NEEDED_:
-        tcall_sc_row_add_(c, TCALL_ON_NEEDED_, p)->flags =
-            c->on == TCALL_ON_NEEDED_ ? 0 : TCALL_ROW_OLD_;
-        break;
-    case TCALL_ON_REQUIRED_: tcall_sc_row_add_(c, c->on, p); break;
-    default: break;
+    c->node = &member->node;
+    c->row = (tcall_row *)(void *)c->low;
+    c->rows = 0;
+    c->beside = c->draft >= TCALL_DRAFT_7 && tcall_text_get_(schema, "$ref");
+    for (; key; key = tcall_text_after_(tcall_text_skip_(p))) {
+        p = tcall_text_value_(key);
+        tcall_sc_keyword_(c, key, p);
     }
-    if (*p != '[' && *p != '{') { /* its end is waited for */
-        c->at = p;
-        return TCALL_HEAR_;
-    }
-    if (tcall_row_has_(c->on)) {
-        if (*p == '[' && tcall_sc_is_empty_(c, p))
-            tcall_sc_malformed_(c, p, '[');
-        tcall_sc_row_add_(c, c->on, NULL)->of.number = c->marks;
-    }
-    tcall_sc_open_(c, c->on, 0);
-    return TCALL_HEAR_;
-}
-
-/* The value of a keyword. */
-static tcall_ask_ tcall_sc_value_(tcall_sc_ *c, const char *p)
-{
-    char begins, begun = *p == '-' || tcall_is_digit_(*p) ? '0'
-                         : *p == 'f'                      ? 't'
-                                                          : *p;
-    if (c->on == TCALL_ON_ITEMS_ && *p == '[' && c->draft != TCALL_DRAFT_2020)
-        c->on = TCALL_ON_PREFIX_; /* as it was called then */
-    begins = tcall_keyword_begins_[c->on];
-    if (tcall_sc_is_second_(c))
-        tcall_sc_refuse_(c, c->key, "keyword given twice", "keep one");
-    else if (begins == 's')
-        return tcall_sc_schema_(c, c->on | TCALL_SCHEMA_, p, p);
-    else if (begins != '*' && begins != begun)
-        tcall_sc_malformed_(c, p, begins);
-    else
-        return tcall_sc_part_(c, p);
-    return TCALL_SKIP_;
-}
-
-/* Whether the keyword at hand can be used here, and refuses it if not. A
- * keyword of another draft was meant by whoever wrote it. */
-static bool tcall_sc_usable_(tcall_sc_ *c)
-{
-    bool known = tcall_sc_knows_(c, c->on);
-    if (tcall_keyword_begins_[c->on] == '!')
-        tcall_sc_refuse_(c, c->key, "unsupported keyword", "leave it out");
-    else if (!known)
-        tcall_sc_refuse_(c, c->key, "keyword of another draft",
-                         "name its draft in $schema");
-    return known && tcall_keyword_begins_[c->on] != '!';
-}
-
-/* A name comes: of a schema it is a keyword, of properties a member. */
-static bool tcall_sc_name_(tcall_syntax_ *s, const char *name, size_t len,
-                           bool last)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    tcall_str word = tcall_slice_(name, len);
-    if (!c->piece)
-        c->key = s->from;
-    else if (last)
-        word = tcall_text_inner_(c->key);
-    c->piece = !last;
-    if (!last || !(tcall_sc_top_(c)->kind & TCALL_SCHEMA_))
-        return true;
-    if (memchr(word.ptr, '\\', word.len))
-        tcall_sc_refuse_(c, c->key, "keyword with escapes", "write it plainly");
-    c->on = tcall_keyword_of_(word);
-    return c->on && tcall_sc_usable_(c);
-}
-
-/* A value begins: what it may be was said by its keyword. */
-static tcall_ask_ tcall_sc_begin_(tcall_syntax_ *s, char first)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    const char *at = s->from;
-    uint8_t kind = c->depth ? tcall_sc_top_(c)->kind : (uint8_t)TCALL_SCHEMA_;
-    if (!c->depth)
-        return tcall_sc_schema_(c, kind, at, at);
-    if (kind & TCALL_SCHEMA_)
-        return tcall_sc_value_(c, at);
-    if (kind == TCALL_ON_REQUIRED_) {
-        tcall_sc_top_(c)->count++;
-        if (first != '"')
-            tcall_sc_malformed_(c, at, '"');
-        return TCALL_SKIP_;
-    }
-    if (kind == TCALL_ON_TYPE_) {
-        c->at = first == '"' ? at : NULL;
-        if (!c->at)
-            tcall_sc_no_type_(c, at);
-        return c->at ? TCALL_HEAR_ : TCALL_SKIP_;
-    }
-    return tcall_sc_schema_(
-        c, kind, tcall_keyword_begins_[kind] == '{' ? c->key : at, at);
-}
-
-/* A number comes in one piece, for the whole text is there. */
-static void tcall_sc_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    ((tcall_sc_ *)s)->number = tcall_slice_(bytes, len);
-}
-
-/* A value is complete: the schema, list or map that it is gets its rows. */
-static void tcall_sc_end_(tcall_syntax_ *s)
-{
-    tcall_sc_ *c = (tcall_sc_ *)s;
-    tcall_opened_ top;
-    const char *at = c->at;
-    c->at = NULL;
-    if (at) {
-        tcall_sc_scalar_(c, at);
+    for (i = 0; i < c->rows; i++)
+        tcall_sc_fill_(c, &c->row[i]);
+    if (!c->rows)
         return;
-    }
-    top = *tcall_sc_top_(c);
-    c->depth--;
-    if (top.kind & TCALL_SCHEMA_) {
-        tcall_sc_rows_(c, top.count, top.rows);
-        tcall_sc_schema_ends_(c, top.count, top.kind & (TCALL_SCHEMA_ - 1));
-    } else if (top.kind == TCALL_ON_TYPE_) {
-        tcall_sc_types_end_(c);
-    } else if (tcall_row_has_(top.kind)) {
-        tcall_sc_list_ends_(c, top.kind, top.count);
-    } else if (tcall_sc_top_(c)->kind & TCALL_SCHEMA_) {
-        tcall_sc_row_(c)->count = top.count; /* required */
-    }
+    tcall_sc_order_(c->row, c->rows);
+    c->node->rows = c->row;
 }
 
 /* ---- $ref ---- */
 
-static tcall_sc_spot_ *tcall_sc_mark_of_(const tcall_sc_ *c,
-                                         const tcall_node *node)
-{
-    return tcall_sc_mark_(c, (uint32_t)(node->digits | node->flags << 8));
-}
-
-/* The index that a name of a pointer is in an array, or NO_MEMBER. */
+/* Returns the index that a name of a pointer is in an array, or NO_MEMBER. */
 static uint16_t tcall_index_of_(tcall_str name)
 {
     uint32_t index = 0;
@@ -827,97 +662,78 @@ static uint16_t tcall_index_of_(tcall_str name)
     return (uint16_t)(index < TCALL_NO_MEMBER_ ? index : TCALL_NO_MEMBER_);
 }
 
-/* The node of a row that a name of a pointer leads to, or NULL. */
-static const tcall_node *tcall_row_named_(const tcall_row *row, tcall_str name)
+/* Returns which member of a row a name of a pointer leads to, or NO_MEMBER. */
+static uint16_t tcall_row_named_(const tcall_row *row, tcall_str name)
 {
-    bool named = tcall_keyword_begins_[row->on] == '{';
-    uint16_t i = named ? 0 : tcall_index_of_(name);
-    if (row->on == TCALL_ON_PATTERNS_)
-        while (i < row->count &&
-               !tcall_text_same_(row->of.members[i].name, name))
-            i++;
-    else if (named)
-        i = tcall_member_named_(row, tcall_text_bytes_in_(name));
-    return tcall_row_node_(row, i);
+    uint16_t i = 0;
+    if (tcall_keyword_begins_[row->on] != '{')
+        return tcall_index_of_(name);
+    if (row->on != TCALL_ON_PATTERNS_)
+        return tcall_member_named_(row, tcall_text_bytes_in_(name));
+    while (i < row->count && !tcall_text_same_(row->of.members[i].name, name))
+        i++;
+    return i;
 }
 
-/* The row that a name of a pointer leads to, or NULL. */
+/* Returns the row that a name of a pointer leads to, or NULL. */
 static const tcall_row *
 tcall_sc_row_named_(const tcall_sc_ *c, const tcall_node *node, tcall_str name)
 {
     uint8_t on = tcall_keyword_of_(name), other = on;
-    const tcall_row *row = node->rows, *found = NULL;
+    const tcall_row *row = tcall_row_has_(on) ? node->rows : NULL;
     if (c->draft != TCALL_DRAFT_2020 && on == TCALL_ON_ITEMS_)
         other = TCALL_ON_PREFIX_;
     if (on == TCALL_ON_DEPENDENCIES_)
         on = other = TCALL_ON_DEPENDENT_;
-    if (!on || on == TCALL_ON_REF_ || !tcall_row_has_(on))
-        return NULL;
-    for (; row && !found; row = row->flags & TCALL_ROW_END_ ? NULL : row + 1)
-        if (row->on == on || row->on == other)
-            found = row;
-    return found;
+    while (row && row->on != on && row->on != other)
+        row = row->flags & TCALL_ROW_END_ ? NULL : row + 1;
+    return row;
 }
 
-/* The node that the fragment of a URI leads to, or NULL. */
-static const tcall_node *tcall_sc_target_(const tcall_sc_ *c, const char *p)
+/* Returns the member that the fragment of a URI leads to, or NULL. */
+static const tcall_member *tcall_sc_target_(const tcall_sc_ *c, const char *p)
 {
-    const tcall_node *node = c->out->root;
-    const tcall_row *row = NULL;
-    while (*p == '/') {
+    const tcall_member *member = c->mark->member;
+    const tcall_row *row = NULL; /* a keyword that has several schemas */
+    while (member && *p == '/') {
         char bytes[TCALL_NAME_MAX_];
-        bool list = row != NULL;
         int len;
+        uint16_t i = 0;
         tcall_str name;
         p++;
         len = tcall_pointer_step_(&p, bytes);
-        if (len < 0 || !node)
-            return NULL;
-        name = tcall_slice_(bytes, (size_t)len);
-        row = list ? row : tcall_sc_row_named_(c, node, name);
-        if (row && !list && tcall_keyword_begins_[row->on] != 's')
-            continue;
-        node = list  ? tcall_row_named_(row, name)
-               : row ? tcall_row_node_(row, 0)
-                     : NULL;
+        name = tcall_slice_(bytes, (size_t)(len < 0 ? 0 : len));
+        if (row) {
+            i = tcall_row_named_(row, name);
+        } else {
+            row = tcall_sc_row_named_(c, &member->node, name);
+            if (row && tcall_keyword_begins_[row->on] != 's')
+                continue;
+        }
+        member = row && len >= 0 && i < row->count ? &row->of.members[i] : NULL;
         row = NULL;
     }
-    return row ? NULL : node;
+    return row ? NULL : member;
 }
 
-/* Finds the schema that a $ref means. */
+/* Gives a $ref the member of the place that it points to. */
 static void tcall_sc_resolve_(tcall_sc_ *c, tcall_row *row)
 {
-    const char *at = row->of.text, *p = at + 2;
-    const tcall_node *node = NULL;
+    const char *at = row->of.text;
+    const tcall_member *member = NULL;
     if (c->embedded)
         tcall_sc_refuse_(c, c->embedded, "$id within a schema that has $refs",
                          "leave it out");
     c->embedded = NULL;
-    if (at[1] != '#' || (*p != '"' && *p != '/'))
+    if (at[1] != '#' || (at[2] != '"' && at[2] != '/'))
         tcall_sc_refuse_(c, at, "$ref to another document",
                          "use a JSON Pointer such as #/$defs/name");
-    else if (!(node = tcall_sc_target_(c, p)))
+    else if (!(member = tcall_sc_target_(c, at + 2)))
         tcall_sc_refuse_(c, at, "$ref that leads to no schema",
                          "define one there");
-    if (node) /* it lies in a member */
-        row->of.text = (const char *)node - offsetof(tcall_member, node);
-    row->count = node != NULL;
+    row->of.members = member;
+    row->count = member != NULL;
     c->steps--;
-}
-
-/* Gives each $ref the node of the place that it points to. */
-static void tcall_sc_refs_(tcall_sc_ *c)
-{
-    uint32_t i;
-    for (i = 0; i < c->marks && c->steps > 0; i++) {
-        const tcall_node *node = (const tcall_node *)tcall_sc_mark_(c, i)->made;
-        const tcall_row *row = node->rows;
-        if (row && row->on == TCALL_ON_ALLOF_)
-            row = tcall_row_next_(row);
-        if (row && row->on == TCALL_ON_REF_)
-            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
-    }
 }
 
 /* ---- how many frames ---- */
@@ -926,87 +742,71 @@ static void tcall_sc_refs_(tcall_sc_ *c)
 
 /* Refuses schemas that lead back to themselves without going into the value: no
  * check would ever end. Tells of the last of the $refs that do. */
-static void tcall_sc_circle_(tcall_sc_ *c, uint16_t from,
-                             const tcall_sc_spot_ *to)
+static void tcall_sc_circle_(tcall_sc_ *c, const tcall_sc_mark_ *from,
+                             const tcall_sc_mark_ *to)
 {
     const char *last = NULL;
-    for (;;) {
-        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, from);
-        const char *at = mark->at, *ref;
-        at = *at == '"' ? tcall_text_value_(at) : at;
-        ref = tcall_text_get_(at, "$ref");
+    for (;; from = &c->mark[from->from]) {
+        const char *ref = tcall_text_get_(tcall_sc_text_(from->member), "$ref");
         last = ref && (!last || ref > last) ? ref : last;
-        if (mark == to)
+        if (from == to)
             break;
-        from = mark->back;
     }
     tcall_sc_refuse_(c, last, "$ref that leads to itself",
                      "let it go through properties or items");
 }
 
-/* Adds the frames of the schemas that a row brings for the same value. Returns
- * the mark of one that has to be counted before, or NULL. */
-static tcall_sc_spot_ *tcall_sc_count_row_(tcall_sc_ *c, const tcall_row *row,
-                                           uint16_t from, uint32_t *frames)
+/* Counts the frames of a schema, those of what its rows bring for the same
+ * value included. Returns a schema that has to be counted before, or NULL. */
+static tcall_sc_mark_ *tcall_sc_count_(tcall_sc_ *c, tcall_sc_mark_ *mark)
 {
-    /* of groups */
+    /* of the groups of keywords */
     static const uint8_t own[] = {0, 0, 0, 2, 2, 1, 3, 0, 0, 1, 0};
+    const tcall_node *node = &mark->member->node;
+    bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
+    const tcall_row *row = node->rows;
+    uint32_t frames = 1;
     uint16_t i;
-    *frames += own[row->on];
-    for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
-        tcall_sc_spot_ *mark = tcall_sc_mark_of_(c, tcall_row_node_(row, i));
-        if (!mark->span)
-            return mark;
-        if (mark->span == TCALL_OPEN_ && !c->faults)
-            tcall_sc_circle_(c, from, mark);
-        *frames += mark->span + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
+    mark->width = TCALL_OPEN_;
+    for (; row && row->on <= TCALL_ON_DEPENDENT_; row = tcall_row_next_(row)) {
+        if (!chosen && (row->on == TCALL_ON_THEN_ || row->on == TCALL_ON_ELSE_))
+            continue;
+        frames += own[row->on];
+        for (i = 0; i < row->count && row->on != TCALL_ON_CONTAINS_; i++) {
+            const tcall_node *same = &row->of.members[i].node;
+            tcall_sc_mark_ *first =
+                &c->mark[same->digits | (uint32_t)same->flags << 8];
+            if (!first->width)
+                return first;
+            if (first->width == TCALL_OPEN_ && !c->out->reason)
+                tcall_sc_circle_(c, mark, first);
+            frames += first->width + (row->on == TCALL_ON_DEPENDENT_ ? 2u : 0u);
+        }
     }
+    mark->width = (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
     return NULL;
 }
 
-/* Counts the frames of one schema. */
-static void tcall_sc_count_(tcall_sc_ *c, uint16_t from)
-{
-    uint16_t i = from;
-    for (;;) {
-        tcall_sc_spot_ *mark = tcall_sc_mark_(c, i), *first = NULL;
-        const tcall_node *node = (const tcall_node *)mark->made;
-        bool chosen = tcall_row_of_(node, TCALL_ON_IF_) != NULL;
-        const tcall_row *row = node->rows;
-        uint32_t frames = 1;
-        mark->span = TCALL_OPEN_;
-        for (; row && row->on <= TCALL_ON_DEPENDENT_ && !first;
-             row = tcall_row_next_(row))
-            if (chosen || row->on < TCALL_ON_THEN_ || row->on > TCALL_ON_ELSE_)
-                first = tcall_sc_count_row_(c, row, i, &frames);
-        if (first) {
-            first->back = i;
-            i = (uint16_t)(tcall_sc_mark_(c, 0) - first);
-            continue;
-        }
-        mark->span =
-            (uint16_t)(frames < TCALL_OPEN_ ? frames : TCALL_OPEN_ - 1);
-        if (i == from)
-            return;
-        i = mark->back;
-    }
-}
-
-/* Counts the frames of all schemas, and refuses those with too many. */
+/* Counts the frames of all schemas, those within others mostly first, and
+ * refuses a schema that needs too many. */
 static void tcall_sc_measure_(tcall_sc_ *c)
 {
-    uint32_t i;
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_mark_(c, i)->span = 0;
-    for (i = c->marks; i-- > 0 && !c->faults;) {
-        const tcall_sc_spot_ *mark = tcall_sc_mark_(c, i);
-        if (!mark->span)
-            tcall_sc_count_(c, (uint16_t)i);
-        if (mark->span > TOOLCALL_MAX_FRAMES && !c->faults)
-            tcall_sc_refuse_(c, mark->at, "too many alternatives at one value",
-                             "use fewer");
-        if (c->out->width < mark->span)
-            c->out->width = mark->span;
+    uint32_t i = c->marks;
+    while (i-- > 0) {
+        tcall_sc_mark_ *end = &c->mark[i];
+        tcall_sc_mark_ *mark = end->width ? NULL : end, *first;
+        while (mark && !c->out->reason) {
+            first = tcall_sc_count_(c, mark);
+            if (first)
+                first->from = (uint16_t)(mark - c->mark);
+            else if (mark->width > TOOLCALL_MAX_FRAMES && !c->out->reason)
+                tcall_sc_refuse_(c, mark->member->name,
+                                 "too many alternatives at one value",
+                                 "use fewer");
+            else if (c->out->width < mark->width)
+                c->out->width = mark->width;
+            mark = first ? first : mark == end ? NULL : &c->mark[mark->from];
+        }
     }
 }
 
@@ -1036,8 +836,8 @@ static void tcall_sc_members_(tcall_node *node)
     if (!row)
         return;
     row->flags |= TCALL_ROW_MUSTS_;
-    for (i = 0, name = tcall_text_next_(row->of.text + 1); *name == '"';
-         name = tcall_text_next_(tcall_text_skip_(name))) {
+    for (i = 0, name = tcall_text_first_(row->of.text); name;
+         name = tcall_text_after_(tcall_text_skip_(name))) {
         i = tcall_member_of_(list, i, name, 0);
         if (i < list->count)
             members[i].node.flags |= TCALL_NODE_MUST_;
@@ -1047,186 +847,120 @@ static void tcall_sc_members_(tcall_node *node)
     }
 }
 
-/* ---- all nodes are there ---- */
-
-static tcall_node *tcall_sc_made_(const tcall_sc_ *c, uint32_t i)
-{
-    return (tcall_node *)(uintptr_t)tcall_sc_mark_(c, i)->made;
-}
-
-/* The nodes are all there. */
-TCALL_NOINLINE_ static void tcall_sc_finish_(tcall_sc_ *c)
+/* All nodes are there. Those within others come after them in the queue. */
+static void tcall_sc_finish_(tcall_sc_ *c)
 {
     uint32_t i;
-    tcall_sc_refs_(c);
-    if (c->faults || c->steps <= 0)
-        return;
-    tcall_sc_measure_(c);
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = tcall_sc_made_(c, i);
+    for (i = 0; i < c->marks && c->steps > 0; i++) {
+        const tcall_row *row =
+            tcall_row_of_(&c->mark[i].member->node, TCALL_ON_REF_);
+        if (row)
+            tcall_sc_resolve_(c, (tcall_row *)(uintptr_t)row);
+    }
+    if (c->steps <= 0 && !c->out->reason)
+        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
+                         "too many steps to compile",
+                         "use fewer $refs that lead to each other");
+    if (!c->out->reason)
+        tcall_sc_measure_(c);
+    for (i = c->marks; i-- > 0 && !c->out->reason;) {
+        tcall_node *node = &c->mark[i].member->node;
         node->digits = node->flags = 0;
         if (node->rows && node->rows->on >= TCALL_ON_TYPE_)
             node->rows = NULL;
+        tcall_sc_members_(node);
     }
-    for (i = 0; i < c->marks; i++)
-        tcall_sc_members_(tcall_sc_made_(c, i));
-}
-
-/* ---- moving ---- */
-
-static const void *tcall_moved_(const void *from, size_t by)
-{
-    return from ? (const char *)from + by : NULL;
-}
-
-/* Moves what a row points to by so many bytes. */
-static void tcall_row_move_(tcall_row *row, size_t by)
-{
-    bool one = row->on == TCALL_ON_PATTERN_;
-    tcall_match *match = (tcall_match *)(uintptr_t)tcall_row_match_(row);
-    uint16_t i;
-    for (i = 0; i < row->count && (one || row->on == TCALL_ON_PATTERNS_); i++)
-        match[i].program = tcall_moved_(match[i].program, by);
-    if (one || row->on == TCALL_ON_REF_ || tcall_row_has_(row->on))
-        row->of.text = (const char *)tcall_moved_(row->of.text, by);
-}
-
-/* Moves the nodes to the end of the memory, and what points at them. Returns
- * where they begin. */
-static size_t tcall_sc_move_(tcall_sc_ *c)
-{
-    size_t by = c->size - c->low;
-    uint32_t i;
-    for (i = 0; i < c->marks; i++) {
-        tcall_node *node = tcall_sc_made_(c, i);
-        const tcall_row *row = node->rows;
-        for (; row; row = tcall_row_next_(row))
-            tcall_row_move_((tcall_row *)(uintptr_t)row, by);
-        node->rows = (const tcall_row *)tcall_moved_(node->rows, by);
-    }
-    c->out->root = (const tcall_node *)tcall_moved_(c->out->root, by);
-    memmove(c->mem + by, c->mem, c->low);
-    return by;
 }
 
 /* ---- entry ---- */
 
-static const tcall_syntax_user_ tcall_sc_user_ TCALL_FLASH_ = {
-    tcall_sc_name_, tcall_sc_begin_, tcall_sc_data_, tcall_sc_end_};
-
-/* Reads the text, all that is in the compiler but how to compile forgotten.
- * Returns what is wrong with it as JSON. */
-static int tcall_sc_read_(tcall_sc_ *c)
+/* Adds up what a text takes. Returns what is wrong with it as JSON. */
+TCALL_NOINLINE_ static int tcall_sc_sizes_(tcall_sc_ *c)
 {
-    tcall_str text = tcall_slice_(c->out->text, c->out->len);
+    const tcall_schema *out = c->out;
+    tcall_sizes_ sizes;
     size_t eaten;
-    c->full = c->again = c->piece = false;
-    c->need = c->low = c->rows = c->marks = c->later = 0;
-    c->steps = TOOLCALL_MAX_STEPS;
-    c->embedded = c->at = NULL;
-    c->depth = 0;
-    c->faults = 0;
-    c->out->reason = c->out->remedy = NULL;
-    tcall_syntax_begin_(&c->syntax, &tcall_sc_user_);
-    eaten = tcall_syntax_feed_(&c->syntax, text.ptr, text.len);
-    tcall_syntax_feed_(&c->syntax, text.ptr + eaten, text.len - eaten);
-    return tcall_syntax_end_(&c->syntax);
-}
-
-/* Reads once, and again for the draft that the root names. */
-static int tcall_sc_run_(tcall_sc_ *c)
-{
-    int r = tcall_sc_read_(c);
-    if (c->again)
-        r = tcall_sc_read_(c);
-    if (r < 0)
-        return r;
-    if (!c->full)
-        tcall_sc_finish_(c);
-    if (c->steps <= 0 && !c->faults)
-        tcall_sc_refuse_(c, tcall_text_space_(c->out->text),
-                         "too many steps to compile",
-                         "use fewer $refs that lead to each other");
-    return TCALL_OK;
-}
-
-/* Compiles into memory; end: the nodes are moved to its end. which: the fault
- * that refuses it, where there are several. */
-static int tcall_sc_compile_(tcall_schema *out, void *mem, size_t size,
-                             tcall_draft draft, uint32_t which, bool end)
-{
-    const size_t word = sizeof(void *), most = TCALL_SIZE_(0x7FFFFFF0);
-    size_t pad = (0 - (size_t)(uintptr_t)mem) % word;
-    tcall_sc_ c;
     int r;
-    memset(&c, 0, sizeof c);
-    c.out = out;
-    c.draft = (uint8_t)draft;
-    c.which = which;
-    if (mem && size > pad) {
-        c.size =
-            (uint32_t)((size - pad < most ? size - pad : most) / word * word);
-        c.mem = (char *)mem + pad;
-    }
-    r = tcall_sc_run_(&c);
-    out->need = (size_t)c.need == c.need ? (size_t)c.need + pad : SIZE_MAX;
-    out->used = c.low + pad;
-    if (c.faults || c.full || r < 0)
-        out->root = NULL; /* nothing is checked against the rest */
-    else if (end)
-        out->used = size - pad - tcall_sc_move_(&c);
-    return r < 0         ? r
-           : out->reason ? TCALL_E_SCHEMA
-           : c.full      ? TCALL_E_MEMORY
-                         : (int)out->used;
+    memset(&sizes, 0, sizeof sizes);
+    sizes.open[0].on = TCALL_ON_DEFS_;
+    tcall_syntax_begin_(&sizes.syntax, &tcall_sizes_user_);
+    eaten = tcall_syntax_feed_(&sizes.syntax, out->text, out->len);
+    tcall_syntax_feed_(&sizes.syntax, out->text + eaten, out->len - eaten);
+    r = tcall_syntax_end_(&sizes.syntax);
+    c->left = sizes.bytes;
+    c->most = sizes.schemas;
+    if (r >= 0 && sizes.beyond)
+        tcall_sc_refuse_(c, sizes.beyond, "too many schemas",
+                         "split the schema");
+    return r;
 }
 
-/* Each fault is told of the schema compiled anew for it, and the first again:
- * it stays. There are not more than what the steps do for. */
-static int tcall_sc_start_(tcall_schema *out, tcall_str text, void *mem,
-                           size_t size, const tcall_author_ *author, bool end)
+/* Makes all nodes. */
+static void tcall_sc_make_(tcall_sc_ *c)
 {
-    uint32_t which = 0;
-    int r = TCALL_E_LIMIT;
-    memset(out, 0, sizeof *out);
-    out->text = text.ptr;
-    out->len = text.len;
-    if (text.len < TCALL_SIZE_(0xFFFFFF))
-        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
-    while (r == TCALL_E_SCHEMA && author->tell &&
-           which < TOOLCALL_MAX_STEPS / (text.len + 1)) {
-        author->tell(author->user, out);
-        r = tcall_sc_compile_(out, mem, size, author->draft, ++which, end);
+    const char *root = tcall_text_space_(c->out->text);
+    const char *named = tcall_text_get_(root, "$schema");
+    int draft = named ? tcall_sc_draft_of_(named) : -1;
+    uint32_t i;
+    c->draft = (uint8_t)(draft < 0 ? (int)c->author->draft : draft);
+    c->steps = TOOLCALL_MAX_STEPS;
+    tcall_sc_wait_(c, root, root);
+    for (i = 0; i < c->marks; i++) {
+        c->out->root = &c->mark->member->node;
+        tcall_sc_schema_(c, c->mark[i].member);
     }
-    if (which)
-        r = tcall_sc_compile_(out, mem, size, author->draft, 0, end);
-    if (r >= 0 || r == TCALL_E_SCHEMA || r == TCALL_E_MEMORY)
-        return r;
-    memset(out, 0, sizeof *out);
-    tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
-    return TCALL_E_SCHEMA;
+    tcall_sc_finish_(c);
+    if (c->out->reason)
+        c->out->root = NULL; /* nothing is checked against the rest */
 }
 
-/* Compiles a schema as its author wants it. */
+/* Compiles a schema as its author wants it. With end, out->used bytes are used
+ * at the end of the memory. */
 TCALL_SHARED_ int tcall_schema_compile_for_(tcall_schema *out, tcall_str text,
                                             void *mem, size_t size,
                                             const tcall_author_ *author)
 {
-    return tcall_sc_start_(out, text, mem, size, author, false);
-}
-
-/* Compiles a schema whose nodes are to lie at the end of the memory. Returns
- * the bytes there. */
-TCALL_SHARED_ int tcall_schema_compile_end_(tcall_schema *out, tcall_str text,
-                                            void *mem, size_t size)
-{
-    const tcall_author_ nobody = {TCALL_DRAFT_2020, NULL, NULL};
-    return tcall_sc_start_(out, text, mem, size, &nobody, true);
+    const size_t word = sizeof(void *);
+    size_t pad = (0 - (size_t)(uintptr_t)mem) % word, from = 0;
+    char *begin = (char *)mem + pad;
+    uint32_t queue, stays;
+    tcall_sc_ c;
+    int r = TCALL_E_LIMIT;
+    memset(out, 0, sizeof *out);
+    memset(&c, 0, sizeof c);
+    out->text = text.ptr;
+    out->len = text.len;
+    c.out = out;
+    c.author = author;
+    if (text.len < TCALL_SIZE_(0xFFFFFF))
+        r = tcall_sc_sizes_(&c);
+    if (r < 0) {
+        memset(out, 0, sizeof *out);
+        tcall_schema_fault_(out, author, 0, tcall_error_text(r), NULL);
+    }
+    if (out->reason)
+        return TCALL_E_SCHEMA;
+    stays = c.left;
+    queue = c.most * (uint32_t)sizeof *c.mark;
+    out->need = TCALL_SIZE_(stays + queue + pad);
+    if (!mem || size < out->need)
+        return TCALL_E_MEMORY;
+    if (author->end)
+        from = (size - pad) / word * word - stays;
+    c.low = begin + from;
+    c.mark = (tcall_sc_mark_ *)(void *)(author->end ? begin : begin + stays);
+    memset(c.low, 0, stays);
+    memset(c.mark, 0, queue);
+    out->used = author->end ? size - pad - from : pad + stays;
+    tcall_sc_make_(&c);
+    if (!out->reason && (c.left || c.marks != c.most))
+        __builtin_trap();
+    return out->reason ? TCALL_E_SCHEMA : (int)out->used;
 }
 
 int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
                          size_t size, tcall_draft draft)
 {
-    tcall_author_ author = {draft, NULL, NULL};
+    tcall_author_ author = {draft, false, NULL, NULL};
     return tcall_schema_compile_for_(out, text, mem, size, &author);
 }

@@ -1,7 +1,7 @@
 #pragma once
 #include "invoke.h"
 #include "call.c"
-#include "json.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>records

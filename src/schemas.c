@@ -1,9 +1,10 @@
 #pragma once
 #include "schemas.h"
-#include "json.c"
+#include "text.c"
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
+#include "shape_text.c"
 #include "block.c"
 #include "tools.c"
 
@@ -12,13 +13,6 @@
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -109,7 +103,7 @@ static int tcall_schema_add_(const tcall_judged_ *judged, tcall_schema *schema,
                              tcall_schema_text source)
 {
     tcall *tc = judged->tc;
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
     int r;
     author.user = (void *)(uintptr_t)judged;
     if (tc->desc.validator) {
@@ -126,7 +120,9 @@ static int tcall_schema_compile_source_(tcall_schema *out,
                                         tcall_schema_text source, void *mem,
                                         size_t size)
 {
-    return tcall_schema_compile_end_(out, tcall_str_of(source.text), mem, size);
+    const tcall_author_ nobody = {TCALL_DRAFT_2020, true, NULL, NULL};
+    return tcall_schema_compile_for_(out, tcall_str_of(source.text), mem, size,
+                                     &nobody);
 }
 
 /* Nodes that were made before stay where they are. */
@@ -142,7 +138,7 @@ static int tcall_nodes_take_(tcall_schema *out, tcall_schema_text source,
 static int tcall_nodes_add_(const tcall_judged_ *judged, tcall_schema *schema,
                             tcall_schema_text source)
 {
-    tcall_author_ author = {TCALL_DRAFT_2020, tcall_schema_tell_, NULL};
+    tcall_author_ author = {TCALL_DRAFT_2020, false, tcall_schema_tell_, NULL};
     author.user = (void *)(uintptr_t)judged;
     *schema = *source.made;
     return tcall_schema_takes_(judged, schema, &author);

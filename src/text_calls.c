@@ -140,7 +140,7 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
     tcall_json inner, v;
     bool clear = true;
     for (; object.at; object = inner) {
-        inner = tcall_json_none_();
+        inner = tcall_json_of_(NULL, NULL);
         for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
             tcall_str key = tcall_json_key(v);
             tcall_json *part;
@@ -175,7 +175,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
 {
     tcall_block *block = text->reader->chat->block;
     size_t high = block->high;
-    tcall_json name = tcall_json_none_(), args = name;
+    tcall_json name = tcall_json_of_(NULL, NULL), args = name;
     tcall_machine machine;
     tcall_machine_desc desc;
     tcall_str kept;

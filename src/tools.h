@@ -2,7 +2,7 @@
 #include "block.h"
 #include "wait.h"
 #include "shape.h"
-#include "json.h"
+#include "text.h"
 #include "compile.h"
 #include "chat.h"
 
@@ -309,7 +309,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -326,8 +326,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -431,8 +432,8 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
- * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
- * built anew afterwards. Tools may call this, and tcall_remove, too. */
+ * has no room, TCALL_E_USAGE without desc.rows. Tools may call this, and
+ * tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 /* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
  * Calls of it that are under way end as they would have; its texts have to stay

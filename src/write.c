@@ -1,6 +1,6 @@
 #pragma once
 #include "write.h"
-#include "json.c"
+#include "text.c"
 #include "shape.c"
 
 /* ==========================================================================
@@ -468,62 +468,42 @@ static tcall_num_ tcall_place_shortest_(char *to, tcall_bits_ bits)
     return number;
 }
 
-/* Writes out 0.digits * 10^point without an exponent. Returns the end. */
-static char *tcall_place_digits_(char *to, const char *digits, int count,
-                                 int point)
+/* Writes 0.digits * 10^point without an exponent. */
+static void tcall_write_digits_(tcall_writer *writer, const tcall_num_ *number,
+                                int point)
 {
+    int count = (int)(number->last - number->first) + 1;
     int i = point < 1 ? point - 1 : 0, end = count > point ? count : point;
     for (; i < end; i++) {
         if (i == point)
-            *to++ = '.';
-        *to++ = i >= 0 && i < count ? digits[i] : '0';
+            tcall_write_char_(writer, '.');
+        tcall_write_char_(writer, i >= 0 && i < count ? number->first[i] : '0');
     }
-    return to;
-}
-
-/* Writes e-7 and the like. Returns the end. */
-static char *tcall_place_exponent_(char *to, int exponent)
-{
-    int left = exponent < 0 ? -exponent : exponent;
-    *to++ = 'e';
-    if (exponent < 0)
-        *to++ = '-';
-    if (left >= 100)
-        *to++ = (char)('0' + left / 100);
-    if (left >= 10)
-        *to++ = (char)('0' + left / 10 % 10);
-    *to++ = (char)('0' + left % 10);
-    return to;
-}
-
-/* A positive double. Returns the end of its text. */
-static char *tcall_place_double_(char *to, tcall_bits_ bits)
-{
-    char digits[TCALL_DOUBLE_DIGITS_];
-    tcall_num_ number = tcall_place_shortest_(digits, bits);
-    int count = (int)(number.last - number.first) + 1, point = number.top + 1;
-    if (point >= -3 && point <= 17) /* where %.17g writes no exponent */
-        return tcall_place_digits_(to, digits, count, point);
-    to = tcall_place_digits_(to, digits, count, 1);
-    return tcall_place_exponent_(to, point - 1);
 }
 
 int tcall_write_double(tcall_writer *writer, double value)
 {
     const tcall_bits_ sign = (tcall_bits_)1 << (8 * sizeof sign - 1);
-    char out[40], *to = out;
+    char digits[TCALL_DOUBLE_DIGITS_] = {'0'};
+    tcall_num_ number = {digits, digits, 0, 1, false, false};
+    bool exponent;
     tcall_bits_ bits;
     memcpy(&bits, &value, sizeof bits);
-    if (bits & sign)
-        *to++ = '-';
-    bits &= ~sign;
-    if (bits >= TCALL_INFINITE_) /* or not a number */
+    if ((bits & ~sign) >= TCALL_INFINITE_) /* or not a number */
         return tcall_writer_fail_(writer, TCALL_E_RANGE);
-    if (bits == 0)
-        *to++ = '0';
-    else
-        to = tcall_place_double_(to, bits);
-    return tcall_write_verbatim(writer, tcall_slice_(out, (size_t)(to - out)));
+    tcall_write_comma_(writer);
+    if (bits & sign)
+        tcall_write_char_(writer, '-');
+    if (bits & ~sign)
+        number = tcall_place_shortest_(digits, bits & ~sign);
+    /* where %.17g writes one */
+    exponent = number.top < -4 || number.top >= TCALL_DOUBLE_DIGITS_;
+    tcall_write_digits_(writer, &number, exponent ? 1 : number.top + 1);
+    if (exponent) {
+        tcall_write_char_(writer, 'e');
+        tcall_write_decimal_(writer, number.top, 0);
+    }
+    return writer->error;
 }
 
 /* ---- literals ---- */
@@ -544,23 +524,12 @@ int tcall_write_null(tcall_writer *writer)
  * escapes than it needs. */
 static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 {
-    tcall_str text = tcall_text_inner_(string);
-    const char *at = text.ptr, *end = at + text.len;
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
     tcall_write_char_(writer, '"');
     writer->quoted++;
-    while (at < end) {
-        const char *plain = at;
-        if (*string == '"')
-            at = (const char *)memchr(at, '\\', (size_t)(end - at));
-        else
-            at = NULL;
-        at = at ? at : end;
-        tcall_write_bytes(writer, plain, (size_t)(at - plain));
-        if (at < end) {
-            char bytes[4];
-            size_t len = tcall_text_char_(&at, bytes);
-            tcall_write_bytes(writer, bytes, len);
-        }
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        tcall_write_bytes(writer, run.ptr, run.len);
     }
     tcall_write_unquote(writer);
 }

@@ -562,7 +562,7 @@ static void ttool_page_finish_(ttool_page_ *page, const char *name)
     }
 }
 
-/* -- The bytes of a page: by libxml2 -------------------------------------- */
+/* -- Characters and plain text -------------------------------------------- */
 
 /* A character of windows-1252, which numbers from 0x80 to 0x9F in references
  * mean, too, as the HTML Standard has it. */
@@ -585,66 +585,7 @@ static void ttool_plain_feed_(ttool_part_ *part, const char *bytes, size_t len)
             ttool_part_put_(part, *bytes);
 }
 
-#ifdef TTOOL_LIBXML2
-
-static void ttool_xml_start_(void *user, const xmlChar *name,
-                             const xmlChar **attributes)
-{
-    ttool_page_begin_((ttool_page_ *)user, (const char *)name,
-                      (const char **)attributes);
-}
-
-static void ttool_xml_end_(void *user, const xmlChar *name)
-{
-    ttool_page_finish_((ttool_page_ *)user, (const char *)name);
-}
-
-static void ttool_xml_text_(void *user, const xmlChar *text, int len)
-{
-    ttool_page_text_((ttool_page_ *)user, (const char *)text, (size_t)len);
-}
-
-/* Begins a page in UTF-8. False where there is no memory. */
-static bool ttool_html_begin_(ttool_html_ *html)
-{
-    htmlSAXHandler handler;
-    if (html->plain)
-        return true;
-    memset(&handler, 0, sizeof handler);
-    handler.startElement = ttool_xml_start_;
-    handler.endElement = ttool_xml_end_;
-    handler.characters = handler.ignorableWhitespace = ttool_xml_text_;
-    html->parser = htmlCreatePushParserCtxt(&handler, &html->page, NULL, 0,
-                                            NULL, XML_CHAR_ENCODING_UTF8);
-    if (html->parser)
-        htmlCtxtUseOptions(html->parser,
-                           HTML_PARSE_RECOVER | HTML_PARSE_NOERROR |
-                               HTML_PARSE_NOWARNING | HTML_PARSE_NONET |
-                               HTML_PARSE_IGNORE_ENC);
-    return html->parser != NULL;
-}
-
-static void ttool_html_feed_(ttool_html_ *html, const char *bytes, size_t len)
-{
-    if (html->plain)
-        ttool_plain_feed_(&html->page.part, bytes, len);
-    else
-        htmlParseChunk(html->parser, bytes, (int)len, 0);
-}
-
-static void ttool_html_end_(ttool_html_ *html)
-{
-    if (html->parser) {
-        htmlParseChunk(html->parser, NULL, 0, 1);
-        htmlFreeParserCtxt(html->parser);
-    }
-    html->parser = NULL;
-    ttool_page_close_(&html->page, 0);
-}
-
-#else
-
-/* -- The bytes of a page: by our own reader ------------------------------- */
+/* -- The bytes of a page -------------------------------------------------- */
 
 enum {
     TTOOL_R_TEXT_,
@@ -1068,12 +1009,6 @@ static void ttool_html_byte_(ttool_html_ *html, char c)
     }
 }
 
-static bool ttool_html_begin_(ttool_html_ *html)
-{
-    (void)html;
-    return true;
-}
-
 static void ttool_html_feed_(ttool_html_ *html, const char *bytes, size_t len)
 {
     if (html->plain)
@@ -1089,8 +1024,6 @@ static void ttool_html_end_(ttool_html_ *html)
         ttool_html_refer_(html, '\0');
     ttool_page_close_(&html->page, 0);
 }
-
-#endif /* TTOOL_LIBXML2 */
 
 /* -- Characters ----------------------------------------------------------- */
 
@@ -1255,7 +1188,7 @@ static void ttool_document_on_(ttool_document_ *d, const char *bytes,
 }
 
 /* The first bytes are there, or the page has no more. */
-static bool ttool_document_begin_(ttool_document_ *d)
+static void ttool_document_begin_(ttool_document_ *d)
 {
     char head[TTOOL_HEAD_];
     size_t len = d->len, mark;
@@ -1265,28 +1198,22 @@ static bool ttool_document_begin_(ttool_document_ *d)
     d->from = ttool_open_charset_(d->charset);
     d->begun = true;
     d->len = 0;
-    if (!ttool_html_begin_(&d->html))
-        return false;
     ttool_document_on_(d, head + mark, len - mark);
-    return true;
 }
 
-bool ttool_document_feed_(ttool_document_ *d, const char *bytes, size_t len)
+void ttool_document_feed_(ttool_document_ *d, const char *bytes, size_t len)
 {
-    size_t n = sizeof d->head - 1 - d->len;
-    if (d->begun) {
-        ttool_document_on_(d, bytes, len);
-        return true;
+    size_t n = 0;
+    if (!d->begun) {
+        n = sizeof d->head - 1 - d->len;
+        n = n < len ? n : len;
+        memcpy(d->head + d->len, bytes, n);
+        d->len += n;
+        if (d->len < sizeof d->head - 1)
+            return;
+        ttool_document_begin_(d);
     }
-    n = n < len ? n : len;
-    memcpy(d->head + d->len, bytes, n);
-    d->len += n;
-    if (d->len < sizeof d->head - 1)
-        return true;
-    if (!ttool_document_begin_(d))
-        return false;
     ttool_document_on_(d, bytes + n, len - n);
-    return true;
 }
 
 void ttool_document_free_(ttool_document_ *d)
@@ -1299,11 +1226,11 @@ void ttool_document_free_(ttool_document_ *d)
     d->begun = false;
 }
 
-bool ttool_document_end_(ttool_document_ *d)
+void ttool_document_end_(ttool_document_ *d)
 {
-    bool good = d->begun || ttool_document_begin_(d);
-    if (good && d->len) /* a character that is cut */
+    if (!d->begun)
+        ttool_document_begin_(d);
+    if (d->len) /* a character that is cut */
         ttool_html_feed_(&d->html, "\xEF\xBF\xBD", 3);
     ttool_document_free_(d);
-    return good;
 }

@@ -10,11 +10,9 @@
  * TTOOL_NO_ICONV, for static programs, in UTF-8 and windows-1252 only. Named
  * references are the 252 of HTML 4 and &apos;; others are shown as they stand.
  *
- * With TTOOL_LIBXML2 the parser of libxml2 reads the page, from 2.14 on, which
- * splits pages as the HTML Standard does. Releases before that show what is
- * hidden, lose text and take 200 MB for some pages of 1 MB. Where there is no
- * such library a reader of our own does it by the same rules, in the memory of
- * ttool_html_ alone.
+ * Pages are read as they come, in the memory of ttool_html_ alone, by the rules
+ * of the HTML Standard for tags, comments and references. There is no tree: a
+ * page cannot make the host take memory or time beyond its own length.
  *
  * There is nothing here for programs to use: web.h does.
  */
@@ -25,13 +23,6 @@
 
 #ifndef TTOOL_NO_ICONV
 #include <iconv.h>
-#endif
-
-#ifdef TTOOL_LIBXML2
-#include <libxml/HTMLparser.h>
-#if LIBXML_VERSION < 21400
-#error "TTOOL_LIBXML2: libxml2 2.14 or later is needed; leave it out"
-#endif
 #endif
 
 /* A part of a long text: bytes from `from` on, as many as fit. */
@@ -76,9 +67,6 @@ typedef struct ttool_page_ {
 typedef struct ttool_html_ {
     ttool_page_ page;
     bool plain; /* it is no HTML: its text is taken as it is */
-#ifdef TTOOL_LIBXML2
-    htmlParserCtxtPtr parser;
-#else
     uint8_t state;
     bool closing;            /* the tag is an end tag */
     bool raw;                /* what the tag began has no tags inside */
@@ -90,7 +78,6 @@ typedef struct ttool_html_ {
     size_t len;              /* bytes in text */
     size_t attribute, value; /* where those at hand begin there */
     char text[4096]; /* attributes: name, NUL, value, NUL ...; or a reference */
-#endif
 } ttool_html_;
 
 /* What decodes characters. */
@@ -119,11 +106,11 @@ bool ttool_absolute_(char *to, size_t cap, const char *base,
 /* Copies the name after "charset=", in small letters; "" where there is none.
  */
 void ttool_charset_(char *name, size_t cap, const char *text);
-/* Feeds bytes of the page. False where there is no memory for its parser. */
-bool ttool_document_feed_(ttool_document_ *d, const char *bytes, size_t len);
+/* Reads the next bytes of the page. */
+void ttool_document_feed_(ttool_document_ *d, const char *bytes, size_t len);
 /* Gives back what a page holds while it is read. */
 void ttool_document_free_(ttool_document_ *d);
 /* Ends the page. */
-bool ttool_document_end_(ttool_document_ *d);
+void ttool_document_end_(ttool_document_ *d);
 
 #endif /* TTOOL_HTML_H */

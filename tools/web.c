@@ -383,10 +383,11 @@ static int ttool_fetch_on_(tcall_ctx *cx, ttool_fetch_ *f, tcall_writer *out)
         if ((uint32_t)n > d->max_body - f->body)
             n = (int)(d->max_body - f->body);
         f->body += (uint32_t)n;
-        if (!ttool_document_feed_(&f->page, piece, (size_t)n))
-            return TCALL_E_MEMORY;
-        if (n == 0 || f->body >= d->max_body)
-            return ttool_document_end_(&f->page) ? TCALL_OK : TCALL_E_MEMORY;
+        ttool_document_feed_(&f->page, piece, (size_t)n);
+        if (n == 0 || f->body >= d->max_body) {
+            ttool_document_end_(&f->page);
+            return TCALL_OK;
+        }
     }
     return tcall_wait_ms(&cx->wait, 0);
 }
