@@ -100,6 +100,19 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
                : id;
 }
 
+/* Returns an item of these. */
+TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
+                                        tcall_str name, tcall_str text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = id;
+    item.name = name;
+    item.text = text;
+    return item;
+}
+
 /* Parts by number, for loops over them. */
 static tcall_str *tcall_item_part_(tcall_item *item, int part)
 {

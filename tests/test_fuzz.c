@@ -632,7 +632,8 @@ static void call_some(void)
         }
     }
     FINDING(!left);
-    FINDING(tc.block.high == high || depth || agent.batch_count);
+    FINDING(tc.block.high == high || depth || agent.batch_count ||
+            agent.path_mark);
 }
 
 /* ---- the server ---- */
