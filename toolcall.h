@@ -2867,6 +2867,13 @@ TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 #define TOOLCALL_MAX_AROUND 8
 #endif
 
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
 /* Takes a call through all stages and writes what the model reads to out, a
  * writer to a buffer outside of the block: the tool's output, or
  * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
@@ -2906,13 +2913,6 @@ TCALL_API int tcall_approval(tcall_ctx *cx);
  * from its start. Only tools that only read or are idempotent get a second
  * attempt; for the others this returns the result of the first. */
 TCALL_API int tcall_next(tcall_ctx *cx);
-/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
- * there are any. A program without hooks does not name it, and its calls are
- * checked, permitted and run. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const tcall_stages_ tcall_stages;
-#endif
-
 /* ---- what tools and hooks may do to their call ---- */
 
 /* A tool and a hook get the context of the call they work for: its fields say

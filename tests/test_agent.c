@@ -420,11 +420,11 @@ static void test_added(void)
         continue;
     CHECK(body_has(&s, "\"second\"") && !body_has(&s, "\"name\":\"\""));
     CHECK(is(tcall_agent_text(&a), "Hello."));
-    /* Their order would need memory below the conversation. */
-    tools[0].name = "third";
+    tools[0].name = "third"; /* hooks take no memory below it */
     tools[0].hooks = &hook;
     tools[0].hook_count = 1;
-    CHECK(tcall_add(&tc, &tools[0]) == TCALL_E_USAGE);
+    tc.desc.stages = &tcall_stages;
+    CHECK(tcall_add(&tc, &tools[0]) >= 0);
 }
 
 /* What the request says may not change while it is sent: it would not be as
