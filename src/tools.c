@@ -168,13 +168,16 @@ static bool tcall_desc_works_(const tcall *tc)
            tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
 }
 
-/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+/* Checks a row, or NULL: the registry, with its hooks. */
 static int tcall_check_(tcall *tc, const tcall_tool *tool)
 {
     bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
     int r = works ? TCALL_OK : TCALL_E_TOOL;
-    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
-                           : r;
+    if (tc->desc.report)
+        r = tcall_worse_(r, tc->desc.report->check(tc, tool));
+    if (tc->desc.stages)
+        r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
+    return r;
 }
 
 /* ---- schemas of a row ---- */
@@ -249,12 +252,6 @@ TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
     return tc->nodes && tc->nodes[tool - tc->desc.tools];
 }
 
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
 /* ---- the registry ---- */
 
 /* Takes the tables that are as long as there may be tools. */
@@ -278,8 +275,7 @@ static int tcall_row_add_(tcall *tc, size_t row, bool hold)
 {
     const tcall_tool *tool = &tc->desc.tools[row];
     int r = tcall_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+    return tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
 }
 
 int tcall_init(tcall *tc, const tcall_desc *desc)
@@ -293,10 +289,8 @@ int tcall_init(tcall *tc, const tcall_desc *desc)
     tc->desc = *desc;
     tcall_block_init(&tc->block, desc->block, desc->block_size);
     r = tcall_check_(tc, NULL);
-    if (r == TCALL_OK) {
+    if (r == TCALL_OK)
         r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
     for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
         r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
     }
@@ -374,9 +368,6 @@ int tcall_add(tcall *tc, const tcall_tool *tool)
     int r = tcall_usable_(tc);
     if (r < 0 || !tc->desc.rows)
         return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
     row = tcall_row_free_(tc);
     if (row == tc->desc.row_count)
         return TCALL_E_MEMORY;
