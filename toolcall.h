@@ -3680,23 +3680,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -22051,9 +22050,22 @@ int tcall_answer_error(const tcall_answer *answer, int status)
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -22072,12 +22084,14 @@ static const char *tcall_spoken_find_(const char *at, const char *end,
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
     text->at = to ? to : text->at;
-    return to != NULL;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -22202,10 +22216,11 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
-                                const char *from, const char *to)
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    if (!*form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -22218,32 +22233,34 @@ static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
  * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    const char *end = text->end, *to;
-    bool python = !*form->key;
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
-            (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key)))
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end, form->key_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end, form->value_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
         if (!to || to == end) {
             text->at = end;
             break;
         }
-        tcall_spoken_value_(form, out, text->at, to);
+        tcall_spoken_value_(text, out, to);
         text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -22275,7 +22292,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
 static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
     const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form->end;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
     bool object = from < end && *from == '{', optional = *pattern == '?';
     if (object)
         to = tcall_spoken_value_end_(from, end, "");
@@ -22299,11 +22316,10 @@ static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
  * is part of another text. */
 static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    tcall_item item;
     const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
     memset(&item, 0, sizeof item);
-    if (!form->name_end) {
+    if (text->kind == 'o') {
         if (!tcall_marker_end_(text->at, text->end, "{") ||
             tcall_marker_end_(text->at, text->end, "{ \\"))
             return false;
@@ -22313,9 +22329,10 @@ static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
     }
     item.name = tcall_slice_(text->at, (size_t)(to - text->at));
     text->at = to;
-    if (!item.name.len || !tcall_spoken_skip_(text, form->name_end))
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    if (form->key)
+    if (text->kind != 'n')
         return tcall_spoken_written_(text, &item);
     tcall_spoken_skip_(text, " ");
     if (!tcall_spoken_take_(text, &item))
@@ -22337,10 +22354,8 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, many = !form->name_end || python;
-    const char *next = python ? "#" : "{";
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
@@ -22348,17 +22363,29 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
         if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
     } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, next));
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, form->end + (*form->end == '?')) ||
-        *form->end == '?')
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
         tcall_head_at_(text->reader->chat, text->last)->error =
             (int8_t)TCALL_E_CUT;
     return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -22370,11 +22397,11 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
     before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
@@ -22460,12 +22487,14 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     text.end = all.ptr + all.len;
     text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -22488,74 +22517,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -22571,62 +22585,58 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: items
