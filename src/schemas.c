@@ -14,13 +14,6 @@
 
 /* ---- at the start ---- */
 
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
-
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
 static int tcall_tool_compile_for_(tcall *tc, tcall_schema *out,

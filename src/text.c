@@ -544,7 +544,8 @@ static const char *tcall_json_twice_(const char *object)
 }
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
-static int tcall_json_odd_(const char *at, const char *end, const char **where)
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
