@@ -1917,11 +1917,36 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
 /* ==========================================================================
- * >>say: what is wrong with a value, and what to send instead
+ * >>say: what may come, and what is wrong with what came
  *
- * All of it is said from the node or shape that is missed and from the checked
- * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ * What is sent, checked and said of a value is said from one description, its
+ * shape or node: its JSON Schema, a struct as JSON, and of a fault the place as
+ * a JSON Pointer, the keyword, and a sentence for the model.
  */
+
+/* -- Shapes as JSON Schema, structs as JSON --
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- Faults -- */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
@@ -1945,30 +1970,15 @@ TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
 
-/* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
+/* -- For authors of providers --
  *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes.
  */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
 
 /* What a provider makes of schemas (tcall_provider.strict). */
 enum {
@@ -3230,17 +3240,6 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
 
 /* ==========================================================================
- * >>strict: schemas as providers' strict modes want them
- *
- * A tool with strict = true asks the provider to hold the model to its schema
- * while it writes. Providers do so for a part of JSON Schema, and each for
- * another one. What is sent is rewritten to fit; where it cannot say what the
- * schema says, the tool is sent as it is, without strict mode. The schema
- * itself is untouched: what had to be left out is still checked when a call
- * comes.
- */
-
-/* ==========================================================================
  * >>provider: requests, and what all wire formats share
  *
  * A provider is data: the members that matter in its answers, the words it
@@ -3660,23 +3659,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -6698,8 +6696,8 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
 }
 
 static bool tcall_text_is_key_(const char *text)
@@ -13131,624 +13129,6 @@ int tcall_write_schema_error(tcall_writer *writer, const tcall_schema *schema)
 }
 
 /* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of - 1;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node->types);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
-}
-
-/* ==========================================================================
  * >>chat
  *
  * An item is kept as a header, which has the lengths of its parts, and then
@@ -14954,6 +14334,1011 @@ static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
 
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
                                                          tcall_report_check_};
+
+/* ==========================================================================
+ * >>say: schemas
+ *
+ * The schema of a tool is written as its provider wants it: from the text of
+ * its author, or from its shape, as a struct and an example are. What is
+ * written of shapes is a piece of flash at a time, since on an AVR texts are
+ * read from there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_level_in_ {
+    const tcall_object *object; /* NULL: it is a list, */
+    const tcall_shape *list;    /* this one; in flash both */
+    const char *at;             /* its struct or first item; NULL: none */
+    uint16_t next, count;       /* members or items: passed; all */
+} tcall_level_in_;
+
+/* A walk over the values of a shape, and of a struct if there is one; else a
+ * list has one item. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *shape; /* of the value at hand, in flash */
+    const char *at;           /* where it is, or NULL */
+    tcall_level_in_ *in;      /* what it is in; once entered, itself */
+    uint8_t depth;            /* of what is open; 0: the walk has ended */
+    bool deep;                /* some values lie too deep, and are left out */
+    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or a list. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk,
+                             const tcall_object *object,
+                             const tcall_shape *list)
+{
+    walk->in = &walk->open[walk->depth++];
+    walk->in->object = object;
+    walk->in->list = list;
+    walk->in->at = walk->at;
+    walk->in->next = 0;
+    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->at = (const char *)args;
+    tcall_walk_open_(walk, shape, NULL);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    if (!list && shape->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
+                     list ? walk->shape : NULL);
+    if (list && walk->at) {
+        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
+        walk->in->at += shape->digits;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open; at its end leaves it,
+ * which is the value at hand again. Returns false then. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    bool ends = walk->in->next == walk->in->count;
+    const tcall_level_in_ *in;
+    size_t index;
+    if (ends && --walk->depth == 0)
+        return false;
+    walk->in -= ends;
+    walk->in->next = (uint16_t)(walk->in->next + !ends);
+    in = walk->in;
+    index = in->next - 1u;
+    walk->shape =
+        in->object
+            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
+                  index
+            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
+    walk->at = in->at;
+    if (in->at)
+        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
+                               : index * TCALL_FETCH_16_(&in->list->size);
+    return !ends;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, int count)
+{
+    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk))
+            continue;
+        if (walk.in->object && walk.in->next == 1) {
+            TCALL_FETCH_(tcall_object, object, walk.in->object);
+            if (index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= 2;
+        }
+        if (!tcall_walk_enter_(&walk)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)value->more,
+                                         (int)value->high + 1);
+        }
+    }
+    return tcall_slice_(NULL, 0);
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; *null: it came as null. */
+static bool tcall_put_member_(tcall_writer *writer,
+                              const tcall_shape_walk_ *walk, bool *null)
+{
+    TCALL_FETCH_(tcall_object, object, walk->in->object);
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const uint8_t *given = (const uint8_t *)walk->in->at;
+    unsigned i = walk->in->next - 1u;
+    *null = given && !TCALL_BIT_OF_(given, i) &&
+            !(shape->flags & TCALL_MEMBER_DEFAULT);
+    if (given
+            ? shape->offset == TCALL_NOWHERE ||
+                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+            : !(shape->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        bool list = !walk.in->object, null = false;
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, list ? ']' : '}');
+        } else if (list || tcall_put_member_(writer, &walk, &null)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (null) {
+                tcall_write_null(writer);
+            } else if (!tcall_walk_enter_(&walk)) {
+                put(writer, value, walk.at);
+            } else {
+                tcall_write_open(writer, walk.in->object ? '{' : '[');
+                if (!walk.in->object && !args)
+                    walk.in->count = (uint16_t)value->low;
+            }
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, shape, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Returns the types that are said of the value at hand; all of them are said by
+ * saying nothing. OpenAI wants an optional property to be required, or null. */
+static unsigned tcall_view_types_(const tcall_view_ *view,
+                                  const tcall_shape_walk_ *walk)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    unsigned types = tcall_types_of_(shape->types);
+    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
+        !(shape->flags & TCALL_MEMBER_REQUIRED))
+        types |= TCALL_SHAPE_NULL;
+    return (types & all) == all ? 0 : types;
+}
+
+/* Writes the first type of a set, null last; returns the others. */
+static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0boolean\0integer\0number\0string\0array\0object\0";
+    int index = types > TCALL_SHAPE_NULL;
+    while (!(types >> index & 1))
+        index++;
+    TCALL_PUT_(out, "\"type\":");
+    tcall_put_string_(out, tcall_word_at_(words, index));
+    return types & ~(1u << index);
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
+        "minLength\0maxLength\0minItems\0maxItems\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Begins the schema of the value at hand: up to what is in it. Of several types
+ * the first says all else: not everyone accepts a list of types. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    tcall_limits_ limits = tcall_limits_of_(shape);
+    unsigned types = tcall_view_types_(view, walk);
+    bool several = (types & (types - 1)) != 0;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
+        view->optional++;
+    view->unions = (uint16_t)(view->unions + several);
+    view->unfit |=
+        walk->depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    if (types)
+        tcall_view_type_(view->out, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (shape->kind == TCALL_KIND_CHOICE) {
+        const char *word = (const char *)shape->more;
+        int32_t left = shape->high;
+        TCALL_PUT_(view->out, "\"enum\":[");
+        for (; left >= 0; left--, word = tcall_word_next_(word))
+            tcall_put_string_(view->out, word);
+        TCALL_SAY(view->out, "]");
+    }
+}
+
+/* Ends it: with its other types, what a member is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_shape_walk_ *walk)
+{
+    const tcall_object *around = walk->in->object;
+    unsigned types = tcall_view_types_(view, walk);
+    unsigned others = types & (types - 1);
+    if (types & TCALL_SHAPE_NULL &&
+        others) /* null is the last, not the first */
+        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
+    if (others) {
+        while (others) {
+            TCALL_SAY(view->out, "},{");
+            others = tcall_view_type_(view->out, others);
+        }
+        TCALL_SAY(view->out, "}]");
+    }
+    if (around) {
+        TCALL_FETCH_(tcall_object, object, around);
+        TCALL_FETCH_(tcall_shape, shape, walk->shape);
+        const char *text =
+            tcall_word_at_(object->descriptions, walk->in->next - 1);
+        if (TCALL_BYTE_(text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, text);
+        }
+        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+            TCALL_PUT_(view->out, "\"default\":");
+            tcall_put_leaf_(view->out, shape,
+                            (const char *)object->initial + shape->offset,
+                            true);
+        }
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const tcall_object *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    int i;
+    TCALL_SAY(view->out, "}");
+    for (i = 0; i < object->count; i++) {
+        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
+                      TCALL_MEMBER_REQUIRED))
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    while (walk.depth) {
+        const tcall_object *left = walk.in->object;
+        if (tcall_walk_next_(&walk)) {
+            if (left)
+                tcall_put_key_(view->out,
+                               tcall_word_at_(TCALL_FETCH_POINTER_(
+                                                  const char *, &left->names),
+                                              walk.in->next - 1));
+            else
+                TCALL_PUT_(view->out, "\"items\":");
+            TCALL_SAY(view->out, "{");
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (walk.in->object)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else if (left) {
+            tcall_view_rest_(view, left);
+        }
+        if (walk.depth)
+            tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- the text of a schema, as a mode has it ---- */
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. */
+#define TCALL_STRICT_DEPTH_ 24
+
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_ 32
+
+/* A bracket that is open. */
+typedef struct tcall_strict_open_ {
+    const char *from;
+    const char *back; /* what is next after it, where a $ref led to it */
+    uint8_t value;    /* TCALL_STRICT_..._ */
+    bool nullable;
+} tcall_strict_open_;
+
+/* Writes a schema again, without recursion. */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
+    tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
+} tcall_strict_walk_;
+
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
+{
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+            return true;
+    return false;
+}
+
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything. */
+static bool tcall_strict_vague_(const char *schema)
+{
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
+}
+
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(walk->view->out, value);
+    return p + value.len;
+}
+
+/* Enters the bracket at p, or where a $ref led to; returns the next byte to
+ * look at. */
+static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
+                                       const char *back, uint8_t value,
+                                       bool nullable)
+{
+    tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth];
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return back ? back : tcall_strict_copy_(walk, p);
+    }
+    if (!back)
+        tcall_write_open(view->out, *p);
+    open->from = p;
+    open->back = back;
+    open->value = value;
+    open->nullable = nullable;
+    walk->depth++;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return p + 1;
+}
+
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
+                                       const char *schema)
+{
+    tcall_writer *out = walk->view->out;
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(properties);
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(out, "\"type\":\"object\"");
+    if (!properties || follows)
+        return;
+    TCALL_PUT_(out, "\"additionalProperties\":false");
+    if (walk->view->mode != TCALL_STRICT_OPENAI)
+        return;
+    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+    TCALL_SAY(out, "]");
+}
+
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    const tcall_strict_open_ *open = &walk->open[--walk->depth];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (open->back)
+        return open->back;
+    if (schema)
+        tcall_strict_close_schema_(walk, open->from);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return p + 1;
+}
+
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
+                                        const char *ref)
+{
+    const char *at = walk->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    int i = walk->depth, len;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    while (at && i-- > 0)
+        if (walk->open[i].from == at)
+            at = NULL;
+    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
+               ? at
+               : NULL;
+}
+
+/* Returns whether a schema that led here by a $ref has this keyword itself. */
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
+                                    const char *keyword)
+{
+    int i;
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode. */
+static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
+                                                       const char *key)
+{
+    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
+    for (;
+         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         row++)
+        if (((row->kept | row->unfit) & mode ||
+             row->value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, row->name))
+            return row;
+    return NULL;
+}
+
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+{
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+}
+
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
+                                        const char *key)
+{
+    tcall_view_ *view = walk->view;
+    const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
+    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
+    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
+    bool doubled, constant = kind == TCALL_STRICT_CONST_;
+    if (kind == TCALL_STRICT_REF_) {
+        /* Ollama knows no $ref: the members of what it names are written */
+        value = tcall_strict_target_(walk, value);
+        if (!value || walk->refs == TCALL_STRICT_REFS_)
+            return next;
+        walk->refs++;
+        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
+                                   false);
+    }
+    if (!row || tcall_strict_is_hidden_(walk, row->name))
+        return next;
+    /* oneOf is written as anyOf, which may be there already. */
+    doubled =
+        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    view->unfit |= doubled || row->unfit & view->mode ||
+                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
+    if (doubled || !(row->kept & view->mode) ||
+        !tcall_strict_takes_(view->mode, kind, value))
+        return next;
+    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
+    if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
+        return tcall_strict_enter_(walk, value, NULL, kind, false);
+    tcall_write_text(view->out, constant ? "[" : "");
+    tcall_strict_copy_(walk, value);
+    tcall_write_text(view->out, constant ? "]" : "");
+    return next;
+}
+
+/* An element of a list of schemas, or a schema with its name. An optional
+ * property is required for OpenAI, and may be null; Anthropic counts them for
+ * the whole request. */
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_view_ *view = walk->view;
+    const tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool nullable = false;
+    if (open->value == TCALL_STRICT_PROPERTIES_ &&
+        !tcall_strict_has_(tcall_text_get_(open[-1].from, "required"),
+                           tcall_text_bytes_of_(p))) {
+        view->optional++;
+        nullable = view->mode == TCALL_STRICT_OPENAI;
+    }
+    if (open->value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(view->out, ':');
+        p = tcall_text_value_(p);
+    }
+    if (nullable)
+        TCALL_PUT_(view->out, "{\"anyOf\":[");
+    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
+{
+    tcall_strict_walk_ walk;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth && *(p = tcall_text_next_(p)))
+        p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
+            : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
+                ? tcall_strict_member_(&walk, p)
+                : tcall_strict_schema_(&walk, p);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
+}
+
+/* ---- the schema of a tool ---- */
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns the text of the schema that is sent of a tool, or NULL: it is written
+ * from its shape. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    if (tool->shape && !tool->provider_schema.text)
+        return NULL;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
+{
+    const char *text = tcall_tool_schema_(tool);
+    tcall_view_ view = {out, mode, false, 0, 0};
+    if (!text)
+        tcall_view_shape_(&view, tool->shape);
+    else if (mode)
+        tcall_strict_text_(&view, text);
+    else
+        tcall_strict_plain_(out, text);
+    if (text) /* of an object, and not of one of several */
+        view.unfit |= !tcall_strict_type_(text, "object") ||
+                      tcall_text_get_(text, "anyOf") ||
+                      tcall_text_get_(text, "oneOf") ||
+                      tcall_text_get_(text, "allOf");
+    return view;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* ==========================================================================
  * >>schemas
@@ -20196,506 +20581,6 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 }
 
 /* ==========================================================================
- * >>strict
- *
- * The schema's text is walked without recursion and written again keyword by
- * keyword, as a table says. It is written to a counter first: whether it fits
- * a strict mode is known only at its end.
- */
-
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* The text of the schema that is sent of a tool. */
-TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
-    tcall_strict_budget_ budget;
-    budget.mode = (uint8_t)mode;
-    budget.tools = limited ? 20 : 999;
-    budget.optional = limited ? 24 : 999;
-    budget.unions = limited ? 16 : 999;
-    return budget;
-}
-
-/* What the value of a keyword is. */
-enum {
-    TCALL_STRICT_COPY_,   /* data, copied as it is */
-    TCALL_STRICT_SCHEMA_, /* a schema */
-    TCALL_STRICT_LIST_,   /* an array of schemas */
-    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
-    TCALL_STRICT_PROPERTIES_,
-    TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
-    TCALL_STRICT_CLOSED_ /* additionalProperties */
-};
-
-/* Modes, for short. */
-enum {
-    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
-    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
-    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
-};
-
-/* A keyword. What is not listed is left out everywhere. */
-typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
-} tcall_strict_keyword_;
-
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-};
-
-/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
- * schemas below the first. */
-#define TCALL_STRICT_DEPTH_ 24
-
-/* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_ 32
-
-/* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_walk_ {
-    tcall_view_ *view;
-    uint8_t depth, level; /* of brackets, of schemas */
-    uint8_t refs;         /* so many were followed */
-    struct {
-        const char *from; /* the bracket */
-        const char *back; /* what is next after it, where a $ref led to it */
-        uint8_t value;    /* TCALL_STRICT_..._ */
-        bool nullable;
-    } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_walk_;
-
-/* Finds the row of a keyword, whose quotes are included, for the view's mode.
- */
-static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
-                                                       const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
-        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
-        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
-                      keyword->value == TCALL_STRICT_CLOSED_;
-        if (listed && tcall_text_is_(key, keyword->name))
-            return keyword;
-    }
-    return NULL;
-}
-
-/* Returns whether a string is the name, or an array has it. Names may be
- * escaped in one place and not in the other. */
-static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
-{
-    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
-            return true;
-    return false;
-}
-
-/* Returns whether the schema's type allows this one. */
-static bool tcall_strict_type_(const char *schema, const char *word)
-{
-    return tcall_strict_has_(tcall_text_get_(schema, "type"),
-                             tcall_text_bytes_in_(tcall_str_of(word)));
-}
-
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything? */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
-/* Puts a bracket on the stack; returns the next byte to look at. */
-static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
-                                      const char *from, const char *back,
-                                      uint8_t value, bool nullable)
-{
-    uint8_t depth = walk->depth++;
-    walk->open[depth].from = from;
-    walk->open[depth].back = back;
-    walk->open[depth].value = value;
-    walk->open[depth].nullable = nullable;
-    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
-    return from + 1;
-}
-
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
-                                      uint8_t value, bool nullable)
-{
-    tcall_view_ *view = walk->view;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
-    }
-    tcall_write_open(view->out, *p);
-    return tcall_strict_push_(walk, p, NULL, value, nullable);
-}
-
-/* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
-                                      const char *properties)
-{
-    const char *name = tcall_text_first_(properties);
-    TCALL_PUT_(walk->view->out, "\"required\":[");
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(walk, name);
-    TCALL_SAY(walk->view->out, "]");
-}
-
-/* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
-                                       const char *schema)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
-        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
-    if (!properties || follows)
-        return;
-    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
-    if (walk->view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(walk, properties);
-}
-
-/* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_view_ *view)
-{
-    /* Anthropic counts them for the whole request. */
-    view->optional++;
-    if (view->mode != TCALL_STRICT_OPENAI)
-        return false;
-    TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return true;
-}
-
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = --walk->depth;
-    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (walk->open[top].back)
-        return walk->open[top].back;
-    if (schema)
-        tcall_strict_close_schema_(walk, walk->open[top].from);
-    tcall_write_close(walk->view->out, *p);
-    if (walk->open[top].nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
-{
-    const char *known =
-        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
-        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
-}
-
-/* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
-                                       const tcall_strict_keyword_ *keyword,
-                                       const char *value)
-{
-    tcall_write_key(walk->view->out,
-                    keyword->written_as ? keyword->written_as : keyword->name);
-    switch (keyword->value) {
-    /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
-    case TCALL_STRICT_SCHEMA_:
-    case TCALL_STRICT_MAP_:
-    case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(walk, value, keyword->value, false);
-    case TCALL_STRICT_CONST_:
-        TCALL_SAY(walk->view->out, "[");
-        value = tcall_strict_copy_(walk, value);
-        TCALL_SAY(walk->view->out, "]");
-        return value;
-    default: return tcall_strict_copy_(walk, value);
-    }
-}
-
-/* Returns the schema in the same text that a $ref names, or NULL. One that is
- * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *at = walk->open[0].from, *p = ref + 2;
-    char name[TCALL_NAME_MAX_];
-    uint8_t i;
-    if (ref[0] != '"' || ref[1] != '#')
-        return NULL;
-    while (at && *p == '/') {
-        bool object = *at == '{';
-        int len;
-        p++;
-        len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
-            at = tcall_text_value_(at);
-    }
-    if (!at || *p != '"' || *at != '{')
-        return NULL;
-    for (i = 0; i < walk->depth; i++)
-        if (walk->open[i].from == at)
-            return NULL;
-    return at;
-}
-
-/* Ollama knows no $ref: the members of what it names are written in its place.
- * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *target = tcall_strict_target_(walk, ref);
-    const char *next = tcall_text_skip_(ref);
-    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
-        walk->refs == TCALL_STRICT_REFS_)
-        return next;
-    walk->refs++;
-    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
-}
-
-/* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
-{
-    int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
-            return true;
-    return false;
-}
-
-/* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
-                                        const char *key, const char *value)
-{
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    uint8_t mode = walk->view->mode;
-    bool doubled;
-    if (keyword && keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(walk, value);
-    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
-    walk->view->unfit |=
-        doubled || keyword->unfit & mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
-    return doubled || !(keyword->kept & mode) ||
-                   !tcall_strict_takes_(mode, keyword->value, value)
-               ? tcall_text_skip_(value)
-               : tcall_strict_value_(walk, keyword, value);
-}
-
-/* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = (uint8_t)(walk->depth - 1);
-    bool nullable = false;
-    if (walk->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
-        tcall_write_char_(walk->view->out, ':');
-        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_has_(
-                       tcall_text_get_(walk->open[top - 1].from, "required"),
-                       tcall_text_bytes_of_(p)) &&
-                   tcall_strict_optional_(walk->view);
-        p = tcall_text_value_(p);
-    }
-    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
-}
-
-/* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
-                                               const char *schema)
-{
-    tcall_strict_walk_ walk;
-    const char *p;
-    memset(&walk, 0, sizeof walk);
-    walk.view = view;
-    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
-    while (walk.depth) {
-        p = tcall_text_next_(p);
-        if (!*p)
-            return; /* a text that nobody checked ends too early */
-        if (tcall_text_closes_(p))
-            p = tcall_strict_close_(&walk, p);
-        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
-        else
-            p = tcall_strict_schema_(&walk, p);
-    }
-}
-
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_strict_plain_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape, as the mode wants
- * it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
-{
-    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
-    tcall_view_ view = {out, mode, false, 0, 0};
-    if (shape)
-        tcall_view_shape_(&view, shape);
-    else if (mode)
-        tcall_strict_text_(&view, tcall_tool_schema_(tool));
-    else
-        tcall_strict_plain_(out, tcall_tool_schema_(tool));
-    return view;
-}
-
-/* Returns whether the schema is that of an object, and not one of several. */
-static bool tcall_strict_object_(const tcall_tool *tool)
-{
-    const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema.text) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "anyOf") &&
-            !tcall_text_get_(schema, "oneOf") &&
-            !tcall_text_get_(schema, "allOf"));
-}
-
-/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || !tcall_strict_object_(tool) ||
-        needs.optional > budget->optional || needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
-}
-
-/* ==========================================================================
  * >>provider
  *
  * A request is written by plain calls of the JSON writer. What formats share
@@ -21777,9 +21662,22 @@ int tcall_answer_error(const tcall_answer *answer, int status)
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -21798,12 +21696,14 @@ static const char *tcall_spoken_find_(const char *at, const char *end,
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    bool optional = *pattern == '?';
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
     text->at = to ? to : text->at;
-    return to != NULL;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -21928,10 +21828,11 @@ TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
 
 /* Writes a value: Python's as it stands, other text as a string, without the
  * line breaks at both ends. */
-static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
-                                const char *from, const char *to)
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    if (!*form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
         return;
     }
@@ -21944,32 +21845,34 @@ static void tcall_spoken_value_(const tcall_text_form *form, tcall_writer *out,
  * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    const char *end = text->end, *to;
-    bool python = !*form->key;
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
     tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
         if (text->at == end ||
-            (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key)))
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
         to = python ? tcall_name_end_(text->at, end)
-                    : tcall_spoken_find_(text->at, end, form->key_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
         text->at = to;
-        if (to < end && !tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
         to = python ? tcall_spoken_value_end_(text->at, end, ",)")
-                    : tcall_spoken_find_(text->at, end, form->value_end);
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
         if (!to || to == end) {
             text->at = end;
             break;
         }
-        tcall_spoken_value_(form, out, text->at, to);
+        tcall_spoken_value_(text, out, to);
         text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
     text->cut = text->at == end;
     text->at += python && !text->cut;
@@ -22001,7 +21904,7 @@ TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
 static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
     const char *from = text->at, *end = text->end, *to = NULL;
-    const char *pattern = text->form->end;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
     bool object = from < end && *from == '{', optional = *pattern == '?';
     if (object)
         to = tcall_spoken_value_end_(from, end, "");
@@ -22025,11 +21928,10 @@ static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
  * is part of another text. */
 static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    tcall_item item;
     const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
     memset(&item, 0, sizeof item);
-    if (!form->name_end) {
+    if (text->kind == 'o') {
         if (!tcall_marker_end_(text->at, text->end, "{") ||
             tcall_marker_end_(text->at, text->end, "{ \\"))
             return false;
@@ -22039,9 +21941,10 @@ static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
     }
     item.name = tcall_slice_(text->at, (size_t)(to - text->at));
     text->at = to;
-    if (!item.name.len || !tcall_spoken_skip_(text, form->name_end))
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    if (form->key)
+    if (text->kind != 'n')
         return tcall_spoken_written_(text, &item);
     tcall_spoken_skip_(text, " ");
     if (!tcall_spoken_take_(text, &item))
@@ -22063,10 +21966,8 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, many = !form->name_end || python;
-    const char *next = python ? "#" : "{";
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
         if (!tcall_spoken_call_(text))
@@ -22074,17 +21975,29 @@ static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
         if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
     } while (many && !text->cut &&
-             tcall_marker_end_(text->at, text->end, next));
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
     if (text->cut)
         return true;
-    if (tcall_spoken_skip_(text, form->end + (*form->end == '?')) ||
-        *form->end == '?')
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
         return !tcall_spoken_goes_on_(text);
     text->cut = text->at == text->end;
     if (text->cut)
         tcall_head_at_(text->reader->chat, text->last)->error =
             (int8_t)TCALL_E_CUT;
     return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -22096,11 +22009,11 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
     size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
     before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
@@ -22186,12 +22099,14 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     text.end = all.ptr + all.len;
     text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -22214,74 +22129,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -22297,62 +22197,58 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: items
