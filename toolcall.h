@@ -13773,7 +13773,7 @@ static int tcall_check_(tcall *tc, const tcall_tool *tool)
     int r = works ? TCALL_OK : TCALL_E_TOOL;
     if (tc->desc.report)
         r = tcall_worse_(r, tc->desc.report->check(tc, tool));
-    if (tc->desc.stages)
+    if (works && tc->desc.stages)
         r = tcall_worse_(r, tc->desc.stages->add(tc, tool));
     return r;
 }
