@@ -3794,7 +3794,7 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
@@ -3803,14 +3803,14 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
     X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -3826,11 +3826,11 @@ extern const tcall_provider tcall_interactions;
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, openai, "https://models.github.ai",                              \
       "/inference/chat/completions", "Authorization", "Bearer ",               \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
     X(cohere, openai, "https://api.cohere.ai",                                 \
       "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
     X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
@@ -3853,10 +3853,10 @@ extern const tcall_provider tcall_interactions;
           TCALL_QUIRK_FREE_REASONING,                                          \
       0)                                                                       \
     X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
-      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
       TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
     X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
@@ -21116,6 +21116,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -21124,10 +21131,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -21140,13 +21149,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -21332,7 +21337,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -21350,7 +21356,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -21431,25 +21436,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -21474,16 +21473,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -21844,28 +21841,39 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* ---- facts ---- */
 
-/* Makes the row of a provider, whose answers are in the format named. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
-                        prefix, version, is, reasoning, member, strict,      \
-                        quirks, turns)                                       \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
-        tcall_##name##_place_,                                               \
-        tcall_##name##_place_ + sizeof #name,                                \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
-        stream_path,                                                         \
-        header,                                                              \
-        prefix,                                                              \
-        {version, is},                                                       \
-        write,                                                               \
-        &tcall_##format##_answer_,                                           \
-        tcall_##format##_stops_,                                             \
-        tcall_##format##_types_,                                             \
-        reasoning,                                                           \
-        strict,                                                              \
-        quirks,                                                              \
-        member,                                                              \
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
         turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)
 
 /* ==========================================================================
  * >>answer
@@ -22520,9 +22528,15 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
+/* Likewise of a known item. Text is of one only if that does not count. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
@@ -22824,9 +22838,11 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    return field == TCALL_FIELD_TEXT    ? TCALL_ITEM_TEXT
-           : field == TCALL_FIELD_DELTA ? TCALL_ITEM_DELTA_
-           : field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
                ? TCALL_ITEM_REASONING
                : TCALL_ITEM_CALL;
 }
@@ -22923,16 +22939,19 @@ static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
 /* ---- merging elements ---- */
 
 /* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    switch (reader->doc.event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
     }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
 }
 
 /* Reports a piece of a call. */
@@ -22954,67 +22973,48 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
                : reader->place[TCALL_AT_PENDING_];
 }
 
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_pending_(reader);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
     if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
         tcall_reader_echo_ends_(reader); /* which may move both */
         at = tcall_reader_owner_(reader);
-        head = tcall_reader_pending_(reader);
     }
-    if (at == reader->place[TCALL_AT_PENDING_] ||
-        !(head->flags & TCALL_FLAG_WHOLE_))
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
-    if (at == reader->place[TCALL_AT_PENDING_])
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
 }
 
 /* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
 static void tcall_reader_settle_(tcall_reader *reader)
 {
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
     tcall_item_head_ *head = tcall_reader_pending_(reader);
-    bool stays;
+    bool stays = false;
     if (!head->index)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->doc.other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->place[TCALL_AT_PENDING_]);
-        tcall_reasoning_sign_text_(reader, &reader->place[TCALL_AT_PENDING_]);
-        stays = false;
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
     }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->place[TCALL_AT_PENDING_] =
-            tcall_reader_next_(reader, reader->place[TCALL_AT_PENDING_]);
-    } else {
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_PENDING_]);
-    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)
@@ -23972,11 +23972,12 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     switch (field) {
     case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
     case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: return reader->element.begun = true;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        return reader->doc.in_choice = true;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
         if (c == 't')
             reader->element.type = TCALL_MEANS_REASONING;
@@ -24816,8 +24817,8 @@ static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
 }
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
@@ -24940,10 +24941,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
-                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-                NULL, TCALL_STRICT_ANTHROPIC,
+                "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
                     TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
                     TCALL_QUIRK_NO_PARALLEL,
@@ -25015,7 +25016,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
-                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
                     TCALL_QUIRK_FREE_REASONING,
@@ -25146,10 +25147,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
-                "https://api.openai.com", "/v1/responses", NULL,
-                "Authorization", "Bearer ", NULL, NULL,
-                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
-                TCALL_QUIRK_ORDERED, 0)
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -25270,14 +25270,12 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
-                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
-                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
                 TCALL_TURNS_RESULTS_ALONE)
 
@@ -25403,10 +25401,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
                 "https://generativelanguage.googleapis.com",
-                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                NULL, TCALL_STRICT_NONE,
+                "", TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
@@ -25421,9 +25419,9 @@ TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
 
 /* The members of a piece that are put together: of the first ones all texts,
  * joined; of others that of the last piece, where a signature is. */
-static const char *const tcall_detail_members_[] = {
-    "text", "summary", "signature", "id", "format"};
-enum { TCALL_DETAIL_JOINED_ = 2 };
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -25459,27 +25457,40 @@ static const char *tcall_detail_end_(const char *first, const char *end)
  * the next detail has it. Texts are joined as they are, escapes and all: each
  * begins and ends at whole characters. */
 static void tcall_write_joined_(tcall_writer *out, const char *first,
-                                const char *next, const char *end, size_t row)
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
-        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (!text)
-            tcall_write_key(out, tcall_detail_members_[row]);
-        if (!text && row < TCALL_DETAIL_JOINED_)
+        if (joined && !text) {
+            tcall_write_key(out, key);
             tcall_write_char_(out, '"');
+        }
         text = more;
-        if (row < TCALL_DETAIL_JOINED_)
+        if (joined)
             tcall_write_bytes(out, tcall_text_inner_(text).ptr,
                               tcall_text_inner_(text).len);
     }
-    if (text && row < TCALL_DETAIL_JOINED_)
+    if (text && joined)
         tcall_write_char_(out, '"');
-    else if (text)
-        tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (!text || joined)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+}
+
+/* Is the key, quotes included, one of those that are put together? */
+static bool tcall_is_joined_(const char *key)
+{
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
@@ -25488,17 +25499,14 @@ static void tcall_write_detail_(tcall_writer *out, const char *first,
                                 const char *next, const char *end)
 {
     const char *key = tcall_text_next_(first + 1), *after;
-    size_t row;
+    unsigned row;
     tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
         after = tcall_text_skip_(tcall_text_value_(key));
-        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
-            if (tcall_text_is_(key, tcall_detail_members_[row]))
-                break;
-        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+        if (!tcall_is_joined_(key))
             tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
         tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
@@ -25529,9 +25537,9 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
-                    header, prefix, NULL, NULL, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 

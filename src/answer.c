@@ -656,9 +656,15 @@ static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
     return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
 }
 
+/* Likewise of a known item. Text is of one only if that does not count. */
 static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
                                       const tcall_item_head_ *piece)
 {
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
     if (known->index && piece->index && known->index != piece->index)
         return TCALL_MATCH_NO_;
     if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
@@ -960,9 +966,11 @@ static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
 /* The kind of an element that has this field. */
 static uint8_t tcall_field_kind_(int field)
 {
-    return field == TCALL_FIELD_TEXT    ? TCALL_ITEM_TEXT
-           : field == TCALL_FIELD_DELTA ? TCALL_ITEM_DELTA_
-           : field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
                ? TCALL_ITEM_REASONING
                : TCALL_ITEM_CALL;
 }
@@ -1059,16 +1067,19 @@ static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
 /* ---- merging elements ---- */
 
 /* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
 {
-    switch (reader->doc.event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
     }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
 }
 
 /* Reports a piece of a call. */
@@ -1090,67 +1101,48 @@ static size_t tcall_reader_owner_(const tcall_reader *reader)
                : reader->place[TCALL_AT_PENDING_];
 }
 
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
 static bool tcall_reader_settle_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_pending_(reader);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
     if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
         tcall_reader_echo_ends_(reader); /* which may move both */
         at = tcall_reader_owner_(reader);
-        head = tcall_reader_pending_(reader);
     }
-    if (at == reader->place[TCALL_AT_PENDING_] ||
-        !(head->flags & TCALL_FLAG_WHOLE_))
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
         tcall_reader_show_(reader);
-    if (at == reader->place[TCALL_AT_PENDING_])
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->place[TCALL_AT_PENDING_];
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
 }
 
 /* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
 static void tcall_reader_settle_(tcall_reader *reader)
 {
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
     tcall_item_head_ *head = tcall_reader_pending_(reader);
-    bool stays;
+    bool stays = false;
     if (!head->index)
         head->index = reader->element.index;
     if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->doc.other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->place[TCALL_AT_PENDING_]);
-        tcall_reasoning_sign_text_(reader, &reader->place[TCALL_AT_PENDING_]);
-        stays = false;
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
     }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->place[TCALL_AT_PENDING_] =
-            tcall_reader_next_(reader, reader->place[TCALL_AT_PENDING_]);
-    } else {
-        tcall_reader_remove_(reader, reader->place[TCALL_AT_PENDING_]);
-    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
 }
 
 static void tcall_reader_settle_elements_(tcall_reader *reader)

@@ -235,11 +235,12 @@ static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
     switch (field) {
     case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
     case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
-    case TCALL_FIELD_ELEMENT: return reader->element.begun = true;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
         reader->doc.cut_before = reader->said.cut;
         reader->doc.stop_before = (uint8_t)answer->stop;
-        return reader->doc.in_choice = true;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
         if (c == 't')
             reader->element.type = TCALL_MEANS_REASONING;
