@@ -1,6 +1,6 @@
 #pragma once
 #include "provider.h"
-#include "strict.c"
+#include "say_schema.c"
 #include "chat.c"
 
 /* ==========================================================================
