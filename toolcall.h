@@ -1111,31 +1111,32 @@ TCALL_API bool tcall_store_double_(void *to, const struct tcall_num_ *number);
 #define TOOLCALL_MISFIT_TEXT 16
 #endif
 
-/* X(NAME, keyword, sentence): what may be wrong with a value. The keyword is
- * that of JSON Schema where there is one. In the sentence %v is the value, %u
- * says that it is under its minimum, %o that it is over its maximum; %s is what
- * to send, %r how much there is room for, %n the name of a property, and %k
- * which ones are known; %w is the wrong word, %x the unknown name. */
-#define TCALL_MISFITS(X)                                                \
-    X(TYPE, "type", "this is of another type; send %s")                 \
-    X(MINIMUM, "minimum", "%v is %u; send %s")                          \
-    X(MAXIMUM, "maximum", "%v is %o; send %s")                          \
-    X(ENUM, "enum", "%w is not one of the allowed values; send %s")     \
-    X(MIN_LENGTH, "minLength", "%v is %u; send %s")                     \
-    X(MAX_LENGTH, "maxLength", "%v is %o; send %s")                     \
-    X(MIN_ITEMS, "minItems", "%v is %u; send %s")                       \
-    X(MAX_ITEMS, "maxItems", "%v is %o; send %s")                       \
-    X(REQUIRED, "required", "the property \"%n\" is missing; add it")   \
-    X(UNKNOWN, "additionalProperties", "%x; %kleave it out")            \
-    X(DUPLICATE, "duplicate", "this property came twice; send it once") \
-    X(NUL, "nul", "the string has the character U+0000; leave it out")  \
-    X(ROOM, "room", "there is no room for all of this; send %r")        \
-    X(LEVELS, "levels", "objects and arrays are nested too deeply here")
+/* X(NAME, keyword, what is wrong, what to send): what may be wrong with a value
+ * of a shape, and with most values of schemas. The keyword is that of JSON
+ * Schema where there is one. A text that is empty is the one before. In them %v
+ * is the value, %t its type, %u the limit that was passed, %n how many it has
+ * where that is known; %s is what to send, %r how much there is room for, %m
+ * the name of a property, %x the unknown name, and %k which ones are known. */
+#define TCALL_MISFITS(X)                                                    \
+    X(TYPE, "type", "%v is %t", "; send %s")                                \
+    X(MINIMUM, "minimum", "%v %n %u", "; send %s")                          \
+    X(MAXIMUM, "maximum", "", "")                                           \
+    X(ENUM, "enum", "%v is not one of the allowed values", "; send %s")     \
+    X(MIN_LENGTH, "minLength", "%v %n %u", "; send %s")                     \
+    X(MAX_LENGTH, "maxLength", "", "")                                      \
+    X(MIN_ITEMS, "minItems", "", "")                                        \
+    X(MAX_ITEMS, "maxItems", "", "")                                        \
+    X(REQUIRED, "required", "the property %m is missing", "; add it")       \
+    X(UNKNOWN, "additionalProperties", "%x", "; %kleave it out")            \
+    X(DUPLICATE, "duplicate", "this property came twice", "; send it once") \
+    X(NUL, "nul", "the string has the character U+0000", "; leave it out")  \
+    X(ROOM, "room", "there is no room for all of this", "; send %r")        \
+    X(LEVELS, "levels", "objects and arrays are nested too deeply here", "")
 
 /* What is wrong: a row of TCALL_MISFITS, or TCALL_FITS. */
 typedef enum tcall_misfit_code {
     TCALL_FITS,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_MISFIT_##NAME,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_MISFIT_##NAME,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 } tcall_misfit_code;
@@ -1779,89 +1780,6 @@ TCALL_API int tcall_write_quote(tcall_writer *writer);
 TCALL_API int tcall_write_unquote(tcall_writer *writer);
 
 /* ==========================================================================
- * >>mask: a filter that a secret does not pass
- *
- * It stands in front of the sink of anything that leaves the program, such as
- * a log or a terminal. What an agent writes itself, messages of servers, audit
- * and provenance, goes through one for its key without being asked. Several
- * secrets need as many filters, each the sink of the one before:
- *
- *     tcall_mask mask = {0};
- *     mask.secret = key;
- *     mask.sink = my_sink;
- *     tcall_mask_put(&mask, bytes, len);
- *
- * The secret is found in whatever pieces it comes, and as JSON may write it:
- * behind backslashes, as \u0041, and both again in a string of JSON in a string
- * of JSON. Where only its beginning is there, 8 characters or more, that is
- * masked too. Not found are other encodings of it, such as base64, %41 and
- * hexadecimal, its end alone, and the secret with other characters between its
- * own.
- */
-
-/* A secret that is shorter is none: "none" and "ollama" are words. */
-enum { TCALL_SECRET_MIN = 8 };
-
-/* So many backslashes are before no character, or JSON would be in a fourth
- * string. */
-enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
-
-/* All zero but for the first three. It must not move while it is in use. */
-typedef struct tcall_mask {
-    const char *secret; /* visible characters, no backslash; NULL: none */
-    tcall_sink sink;    /* gets the rest; has to take all that it is given */
-    void *user;
-    /* private */
-    size_t matched; /* characters of the secret that the text has just shown */
-    bool masked;    /* of these, all that are not held went out as "***" */
-    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
-    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
-    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
-    int error; /* of the sink */
-} tcall_mask;
-
-/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
- * Returns len, or the sink's error. The start of what may be the secret waits
- * for what follows. */
-TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
-/* Passes on what waits: the text is over, or somebody reads it now. Returns
- * TCALL_OK or the sink's error. */
-TCALL_API int tcall_mask_end(tcall_mask *mask);
-
-/* ==========================================================================
- * >>shape_text: a shape as JSON Schema, a struct as JSON
- *
- * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
- * are characters there: a text of other letters than ASCII may be refused for
- * its bytes though the schema allows it. Use characters(min, max) where that
- * matters.
- */
-
-/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
- * accepts, with descriptions and defaults. What may be null is written as
- * anyOf, which every provider and MCP client accepts. Returns as
- * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_shape(tcall_writer *writer,
-                                const tcall_object *shape);
-/* Writes the struct as a JSON object: the members that came, one that came as
- * null as null, and those that have a default. An item of a list that came as
- * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
- * TOOLCALL_SHAPE_LEVELS. */
-TCALL_API int tcall_write_struct(tcall_writer *writer,
-                                 const tcall_object *shape, const void *args);
-
-/* -- For authors of providers -- */
-
-/* What a provider makes of schemas (tcall_provider.strict). */
-enum {
-    TCALL_STRICT_NONE,          /* they are sent as they are */
-    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
-    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
-    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
-};
-
-/* ==========================================================================
  * >>pattern: regular expressions
  *
  * A pattern is compiled to a small program, which is run over a text with all
@@ -1999,11 +1917,36 @@ TCALL_API int tcall_write_schema_error(tcall_writer *w,
                                        const tcall_schema *schema);
 
 /* ==========================================================================
- * >>say: what is wrong with a value, and what to send instead
+ * >>say: what may come, and what is wrong with what came
  *
- * All of it is said from the node or shape that is missed and from the checked
- * text: the place as a JSON Pointer, the keyword, and a sentence for the model.
+ * What is sent, checked and said of a value is said from one description, its
+ * shape or node: its JSON Schema, a struct as JSON, and of a fault the place as
+ * a JSON Pointer, the keyword, and a sentence for the model.
  */
+
+/* -- Shapes as JSON Schema, structs as JSON --
+ *
+ * JSON Schema has no bytes, so that minLength and maxLength of text(min, max)
+ * are characters there: a text of other letters than ASCII may be refused for
+ * its bytes though the schema allows it. Use characters(min, max) where that
+ * matters.
+ */
+
+/* Writes the JSON Schema (draft 2020-12) of an object: what the decoder
+ * accepts, with descriptions and defaults. What may be null is written as
+ * anyOf, which every provider and MCP client accepts. Returns as
+ * tcall_write_... do; TCALL_E_DEPTH: it is nested deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_shape(tcall_writer *writer,
+                                const tcall_object *shape);
+/* Writes the struct as a JSON object: the members that came, one that came as
+ * null as null, and those that have a default. An item of a list that came as
+ * null is not told from zero. TCALL_E_DEPTH: a value lies deeper than
+ * TOOLCALL_SHAPE_LEVELS. */
+TCALL_API int tcall_write_struct(tcall_writer *writer,
+                                 const tcall_object *shape, const void *args);
+
+/* -- Faults -- */
 
 /* Writes {"path":"/days","keyword":"maximum","message":"9 is over the maximum
  * 7; send a number from 1 to 7"} for the model to read: path is a JSON Pointer
@@ -2026,6 +1969,24 @@ TCALL_API int tcall_write_coercions(tcall_writer *w,
 TCALL_API int tcall_write_misfit(tcall_writer *writer,
                                  const tcall_misfit *misfit,
                                  const tcall_object *shape, uint8_t from);
+
+/* -- For authors of providers --
+ *
+ * A tool with strict = true asks the provider to hold the model to its schema
+ * while it writes. Providers do so for a part of JSON Schema, and each for
+ * another one. What is sent is rewritten to fit; where it cannot say what the
+ * schema says, the tool is sent as it is, without strict mode. The schema
+ * itself is untouched: what had to be left out is still checked when a call
+ * comes.
+ */
+
+/* What a provider makes of schemas (tcall_provider.strict). */
+enum {
+    TCALL_STRICT_NONE,          /* they are sent as they are */
+    TCALL_STRICT_OPENAI = 1,    /* every property is required, or may be null */
+    TCALL_STRICT_ANTHROPIC = 2, /* few tools, options and unions a request */
+    TCALL_STRICT_OLLAMA = 4     /* not strict: the words its templates know */
+};
 
 /* ==========================================================================
  * >>chat: the conversation
@@ -2167,7 +2128,7 @@ typedef enum tcall_safety {
     X(WILL_READ_CACHE, GOING)            \
     X(DID_CACHE_HIT, DID_HIT)            \
     X(DID_CACHE_MISS, DID_GOING)         \
-    X(AROUND_EXECUTE, GOING)             \
+    X(AROUND_EXECUTE, AROUND)            \
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
@@ -2404,7 +2365,6 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 typedef struct tcall_stages_ {
     /* private */
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
-    int (*pass)(tcall_ctx *cx, int last);
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
@@ -2412,7 +2372,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -2429,8 +2389,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -2468,14 +2429,6 @@ typedef struct tcall_desc {
     void *user;             /* for all of the above */
 } tcall_desc;
 
-/* The hooks of a registry, or of it and one of its tools, in the order of
- * their calls. */
-typedef struct tcall_order_ {
-    const tcall_hook **hooks;
-    uint16_t count, room;
-    uint32_t stages; /* those that have hooks, bits */
-} tcall_order_;
-
 struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -2490,8 +2443,6 @@ struct tcall {
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
-    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -2569,20 +2520,26 @@ TCALL_API void tcall_unsubscribe(tcall *tc, tcall_listener *listener);
  * whose tools have shapes carries none of it.
  */
 
-struct tcall_judged_;
 struct tcall_said_fault_;
+
+/* Private: a schema of a row that is judged. */
+typedef struct tcall_judged_ {
+    tcall *tc;
+    const tcall_tool *tool;
+    const char *which;
+} tcall_judged_;
 
 /* Private: what is asked of a text. */
 struct tcall_schema_reader_ {
     /* At the start: compiles into the free part of the block, and reports what
      * is wrong with the text. */
-    int (*judge)(const struct tcall_judged_ *judged, tcall_schema *schema,
+    int (*judge)(const tcall_judged_ *judged, tcall_schema *schema,
                  tcall_schema_text source);
     /* Of a call: compiles to the end of the memory. */
     int (*compile)(tcall_schema *schema, tcall_schema_text source, void *mem,
                    size_t size);
     const tcall_rows *rows;
-    void (*say)(struct tcall_said_fault_ *fault, bool remedy);
+    void (*say)(struct tcall_said_fault_ *fault);
     /* Writes a value that the schema may allow. */
     void (*example)(tcall_writer *out, const char *text, int depth);
 };
@@ -2593,12 +2550,6 @@ TCALL_API const struct tcall_schema_reader_ tcall_schema_reader;
 /* The same for nodes that were made before: the compiler is left out. */
 TCALL_API const struct tcall_schema_reader_ tcall_nodes_reader;
 #endif
-
-/* ==========================================================================
- * >>registry: how a table of tools becomes one that can be called
- *
- * See >>tools.
- */
 
 /* ==========================================================================
  * >>synonyms: words that mean much the same
@@ -2721,14 +2672,26 @@ typedef enum tcall_step {
     TCALL_STEP_DONE /* it may be invoked */
 } tcall_step;
 
-/* An input or output that was replaced, and by whom. */
-typedef struct tcall_change {
-    const struct tcall_change *before;
-    const char *by;   /* name of the hook or the tool */
-    uint8_t stage;    /* tcall_stage it happened at */
-    tcall_json input; /* the arguments; of output: missing */
-    tcall_str output;
-} tcall_change;
+/* One attempt at the arguments: what came, what a repair made of it, what hooks
+ * made of it. Of an output that a hook replaced there is only its text. */
+typedef struct tcall_attempt {
+    const struct tcall_attempt *next; /* of the list it is in */
+    const char *by;    /* "model", "repair", or the name of a hook or tool */
+    tcall_str came;    /* the text as it came; the output that was replaced */
+    tcall_json args;   /* checked arguments; missing: nothing was read */
+    const void *bound; /* the struct that tool->shape describes */
+    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
+    tcall_str complaint;      /* words of a foreign validator */
+    tcall_str coerced;        /* JSON text of the coercions, an array */
+    size_t error_at;          /* parse errors: offset in what came */
+    uint32_t fixes;           /* of the text, TCALL_FIX_... bits */
+    int error;                /* TCALL_OK or what went wrong */
+    uint16_t coercions;
+    uint8_t faults; /* number of */
+    uint8_t step;   /* tcall_step reached, or failed in */
+    uint8_t stage;  /* tcall_stage it was made at */
+    bool validated; /* the schema holds */
+} tcall_attempt;
 
 /* Something a tool made besides its output; the tool's until tcall_release, the
  * bytes of an image as long as the conversation holds it (tcall_agent_show). To
@@ -2780,31 +2743,28 @@ struct tcall_ctx {
     tcall_failure failure;  /* at TCALL_ON_RETRY and _GIVE_UP the attempt's */
     uint32_t started;       /* by desc.now_ms */
     uint32_t finished;      /* likewise; 0 before TCALL_WILL_AUDIT */
-    const tcall_change *history; /* latest first */
-    tcall_result result;         /* complete from TCALL_WILL_AUDIT on */
-    int stop;                    /* < 0: what tcall_cancel was called with */
+    tcall_result result;    /* complete from TCALL_WILL_AUDIT on */
+    int stop;               /* < 0: what tcall_cancel was called with */
     /* What the call waits for. Empty when a tool or hook is called, which adds
      * to it if it answers TCALL_E_AGAIN; complete, with the deadline, when
      * tcall_invoke has answered TCALL_E_AGAIN or TCALL_E_APPROVAL. */
     tcall_wait wait;
 
-    /* private: the arguments with what was injected; NULL: nothing was. What
-     * masks them in a text, so that only who injects links it. */
-    const char *injected;
+    /* private: masks in a text what was injected, so that only who injects
+     * links it; NULL: nothing was */
     size_t (*hide)(const tcall_ctx *cx, tcall_str text);
     /* private: the way through the stages */
     uint8_t state; /* one bit: towards the run, answered, failed ... */
     const tcall_stages_ *hooks; /* calls them; NULL: nobody */
-    uint16_t next_hook;         /* of the stage at hand, in their order */
-    uint16_t next_inner;        /* the same for a stage inside of an attempt */
-    uint16_t next_around;       /* the same for AROUND_EXECUTE */
-    uint8_t around_depth;       /* hooks that are around what runs now */
+    uint16_t next_hook;         /* where those of the stage at hand are */
+    uint16_t around;            /* where the hook is that is around what runs */
+    uint8_t around_depth;       /* how many are */
     uint32_t held; /* acquiring hooks that are to be released, bits */
     /* private: attempts to run the tool */
     uint8_t run_step;  /* where the attempt is */
     bool tool_ran : 1; /* it was called at least once, for whatever came */
     bool tool_did : 1; /* it has ended well, whatever came after it */
-    bool gave_up : 1;  /* hooks at ON_GIVE_UP are due, or were */
+    bool polled : 1;   /* the tool answered TCALL_E_AGAIN */
     bool settled : 1;  /* the result is complete */
     bool output_held : 1;
     /* private: approval */
@@ -2857,26 +2817,18 @@ struct tcall_call {
     uint32_t turn_id;
     uint16_t round, position;
     /* What became of it. */
-    bool validated; /* the schema holds */
-    bool repaired;  /* by the repair callback: untrusted */
+    bool repaired; /* by the repair callback: untrusted */
     bool approved;
-    uint8_t step;   /* tcall_step reached, or failed in */
-    uint8_t faults; /* number of */
-    uint16_t coercions;
-    int error;       /* TCALL_OK or what went wrong */
-    uint32_t fixes;  /* of the text, TCALL_FIX_... bits */
-    size_t error_at; /* parse errors: offset in arguments */
+    int error; /* TCALL_OK or what went wrong */
     uint32_t hydrate_ms, run_ms;
     const tcall_tool *tool;
-    tcall_json args;          /* checked arguments; valid until tcall_release */
-    const tcall_node *node;   /* of the schema; NULL: another one checks, or
-                               * nobody */
-    const tcall_fault *fault; /* the first of them, TOOLCALL_MAX_FAULTS */
-    tcall_str complaint;      /* words of a foreign validator */
-    tcall_str coerced;        /* JSON text of the coercions, an array */
-    /* The other attempt at the arguments, where there was a repair: what came,
-     * if that was repaired, else the repair that was refused too. */
-    const tcall_call *other;
+    const tcall_node *node; /* of the schema; NULL: another one checks, or
+                             * nobody */
+    /* The attempt that counts: it is shown, approved, logged and sent back. */
+    tcall_attempt asked;
+    const tcall_attempt *others; /* what came first, what was refused ... */
+    const tcall_attempt *runs;   /* with what hooks injected, for the tool and
+                                  * nobody else; NULL: asked */
     tcall_ctx cx;
     /* private */
     struct tcall_loops *loops; /* an agent's; NULL: it breaks none */
@@ -2912,12 +2864,70 @@ TCALL_API int tcall_release(tcall *tc, tcall_call *call);
 TCALL_API int tcall_write_call_errors(tcall_writer *w, const tcall_call *call);
 
 /* ==========================================================================
- * >>context: what tools and hooks may do to their call
+ * >>invoke: from a checked call to a result
  *
- * A tool and a hook get the context of the call they work for: its fields say
- * what is known, and these functions change what becomes of the call. What
- * they keep is in the block until tcall_release.
+ * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
+ * with the hooks of the registry and of the tool at each. It takes a call that
+ * tcall_hydrate has seen, good or bad, and always yields a result that the
+ * model can read. What programs and logs read of a call is here, too.
  */
+
+/* Hooks around the run of one tool that may be inside each other. */
+#ifndef TOOLCALL_MAX_AROUND
+#define TOOLCALL_MAX_AROUND 8
+#endif
+
+/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
+ * there are any. A program without hooks does not name it, and its calls are
+ * checked, permitted and run. */
+#ifndef TOOLCALL_STATIC
+TCALL_API const tcall_stages_ tcall_stages;
+#endif
+
+/* Takes a call through all stages and writes what the model reads to out, a
+ * writer to a buffer outside of the block: the tool's output, or
+ * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
+ * or failed; out is complete in both cases. Two errors leave out untouched and
+ * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
+ * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
+ * again, unless call->approved is set). call->cx.wait says when. */
+TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
+/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
+ * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
+ * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
+ * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
+ * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
+ * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
+ * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
+ * the call. */
+TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
+                            tcall_writer *out, tcall_call *call);
+/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
+ * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
+ * release what it holds: it sees cx->stop. */
+TCALL_API void tcall_cancel(tcall_call *call, int error);
+
+/* For tools that learn only from the arguments that a call needs approval, or
+ * that can tell before whether it would succeed (tool->looks_first).
+ * Returns TCALL_OK when it has it; otherwise the tool returns what this
+ * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
+ * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
+ * asked as well. */
+TCALL_API int tcall_approval(tcall_ctx *cx);
+
+/* -- For authors of hooks -- */
+
+/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
+ * are further inside, and the tool. Returns what came of it; the hook returns
+ * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
+ * from its start. Only tools that only read or are idempotent get a second
+ * attempt; for the others this returns the result of the first. */
+TCALL_API int tcall_next(tcall_ctx *cx);
+/* ---- what tools and hooks may do to their call ---- */
+
+/* A tool and a hook get the context of the call they work for: its fields say
+ * what is known, and these functions change what becomes of the call. What
+ * they keep is in the block until tcall_release. */
 
 /* Reports a piece of output while the work goes on: TCALL_EVENT_OUTPUT. */
 TCALL_API void tcall_emit(tcall_ctx *cx, tcall_str text);
@@ -2988,79 +2998,13 @@ TCALL_API int tcall_set_output(tcall_ctx *cx, tcall_str text);
 /* Returns the output written so far; valid until it changes. */
 TCALL_API tcall_str tcall_output(const tcall_ctx *cx);
 
-/* ==========================================================================
- * >>invoke: from a checked call to a result
- *
- * One way through TCALL_STAGES for an agent, tcall_execute and a server of MCP,
- * with the hooks of the registry and of the tool at each. It takes a call that
- * tcall_hydrate has seen, good or bad, and always yields a result that the
- * model can read.
- */
-
-/* Hooks around the run of one tool that may be inside each other. */
-#ifndef TOOLCALL_MAX_AROUND
-#define TOOLCALL_MAX_AROUND 8
-#endif
-
-/* Takes a call through all stages and writes what the model reads to out, a
- * writer to a buffer outside of the block: the tool's output, or
- * {"success":false,"error":...}. Returns TCALL_OK, or why the tool did not run
- * or failed; out is complete in both cases. Two errors leave out untouched and
- * ask for tcall_invoke once more: TCALL_E_AGAIN (the tool or a hook has not
- * finished) and TCALL_E_APPROVAL (a verdict comes later: desc.approve is asked
- * again, unless call->approved is set). call->cx.wait says when. */
-TCALL_API int tcall_invoke(tcall *tc, tcall_call *call, tcall_writer *out);
-/* Calls a tool by its name, without a model: hydrates, invokes, and waits by
- * desc.wait until it has ended, for desc.max_wait_ms at most, then it ends with
- * TCALL_E_TIMEOUT. Without desc.wait and desc.now_ms a tool that does not
- * answer at once is cancelled, TCALL_E_CANCELLED. One that waits for approval
- * does not run, TCALL_E_APPROVAL. call is NULL, or room for the call: what came
- * of it is then in call->cx.result until tcall_release. Returns as tcall_invoke
- * does, or TCALL_E_MEMORY, with nothing in out, when the block has no room for
- * the call. */
-TCALL_API int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
-                            tcall_writer *out, tcall_call *call);
-/* Ends a call at the next tcall_invoke with TCALL_E_CANCELLED, _TIMEOUT or
- * _LIMIT. A tool that returned TCALL_E_AGAIN is called one last time, to
- * release what it holds: it sees cx->stop. */
-TCALL_API void tcall_cancel(tcall_call *call, int error);
-
-/* For tools that learn only from the arguments that a call needs approval, or
- * that can tell before whether it would succeed (tool->looks_first).
- * Returns TCALL_OK when it has it; otherwise the tool returns what this
- * returns: TCALL_E_DENIED, or TCALL_E_APPROVAL, and is run anew, with the same
- * arguments, when there is a verdict. Hooks at TCALL_WILL_CHECK_CONSENT are
- * asked as well. */
-TCALL_API int tcall_approval(tcall_ctx *cx);
-
-/* -- For authors of hooks -- */
-
-/* Makes one attempt, from a hook at TCALL_AROUND_EXECUTE: runs the hooks that
- * are further inside, and the tool. Returns what came of it; the hook returns
- * that, or calls again. After TCALL_E_AGAIN the outermost hook is called anew,
- * from its start. Only tools that only read or are idempotent get a second
- * attempt; for the others this returns the result of the first. */
-TCALL_API int tcall_next(tcall_ctx *cx);
-/* Calls the hooks of the registry and of tools: tcall_desc.stages is this where
- * there are any. A program without hooks does not name it, and its calls are
- * checked, permitted and run. */
-#ifndef TOOLCALL_STATIC
-TCALL_API const tcall_stages_ tcall_stages;
-#endif
-
-/* ==========================================================================
- * >>records: what programs and logs read of a call
- *
- * Fingerprints that nobody can forge without the key, and where the arguments
- * of a call came from.
- */
+/* ---- records ---- */
 
 /* Returns SipHash-2-4 (Aumasson and Bernstein, 2012) of bytes. */
 TCALL_API uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes);
-/* Hashes a value, with desc.hash_key, whatever the order of members and the
- * form of numbers: 5, 5.0 and 0.5e1 are the same. Returns TCALL_OK, or
- * TCALL_E_MEMORY: up to 1.5 KB of the block are needed for a moment. */
-TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
+/* Hashes a value with desc.hash_key, whatever the order of members and the form
+ * of numbers: 5, 5.0 and 0.5e1 are the same. Below 16 levels both count. */
+TCALL_API uint64_t tcall_hash_json(const tcall *tc, tcall_json value);
 
 /* Returns a number for a call that stays the same over a restart and that no
  * other call has: it is made of its place in the conversation, its id and that
@@ -3068,10 +3012,9 @@ TCALL_API int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out);
  * it works for. */
 TCALL_API uint64_t tcall_call_key(const tcall *tc, const tcall_call *call);
 /* Returns a number for what a call would do, which is what a person sees who
- * has to decide: its tool's definition and its arguments. 0: the call was not
- * hydrated, it is of an unknown tool, or the block lacks up to 1.5 KB for a
- * moment. */
-TCALL_API uint64_t tcall_call_what(tcall *tc, const tcall_call *call);
+ * has to decide: its tool's definition and its arguments, see tcall_hash_json.
+ * 0: the call was not hydrated, or is of an unknown tool. */
+TCALL_API uint64_t tcall_call_what(const tcall *tc, const tcall_call *call);
 
 /* For tools: says that the call reads or changes one thing only, such as the
  * file with this path. A call that changes it leaves what was kept of other
@@ -3082,10 +3025,61 @@ TCALL_API void tcall_concerns(tcall_ctx *cx, tcall_str thing);
 /* Writes, for logs, a JSON object about where the arguments came from and what
  * was done to them: provider, ids, the hash of the tool's definition, raw
  * arguments, fixes, coercions, validator and its mode, times, validated,
- * repaired, no_schema_mode, the value that was checked, errors. The key of the
- * agent, if there is one, is masked in it, see >>mask. */
+ * repaired, no_schema_mode, the value that was checked, errors; where a repair
+ * or a hook made others of them, all attempts, by whom each is. The key of the
+ * agent, if there is one, is masked in it, see tcall_mask. */
 TCALL_API int tcall_write_provenance(tcall_writer *w, const tcall *tc,
                                      const tcall_call *call);
+
+/* ---- masks ---- */
+
+/* A mask is a filter that a secret does not pass. It stands in front of the
+ * sink of anything that leaves the program, such as
+ * a log or a terminal. What an agent writes itself, messages of servers, audit
+ * and provenance, goes through one for its key without being asked. Several
+ * secrets need as many filters, each the sink of the one before:
+ *
+ *     tcall_mask mask = {0};
+ *     mask.secret = key;
+ *     mask.sink = my_sink;
+ *     tcall_mask_put(&mask, bytes, len);
+ *
+ * The secret is found in whatever pieces it comes, and as JSON may write it:
+ * behind backslashes, as \u0041, and both again in a string of JSON in a string
+ * of JSON. Where only its beginning is there, 8 characters or more, that is
+ * masked too. Not found are other encodings of it, such as base64, %41 and
+ * hexadecimal, its end alone, and the secret with other characters between its
+ * own.
+ */
+
+/* A secret that is shorter is none: "none" and "ollama" are words. */
+enum { TCALL_SECRET_MIN = 8 };
+
+/* So many backslashes are before no character, or JSON would be in a fourth
+ * string. */
+enum { TCALL_MASK_SLASHES_ = 8, TCALL_MASK_UNIT_ = TCALL_MASK_SLASHES_ + 5 };
+
+/* All zero but for the first three. It must not move while it is in use. */
+typedef struct tcall_mask {
+    const char *secret; /* visible characters, no backslash; NULL: none */
+    tcall_sink sink;    /* gets the rest; has to take all that it is given */
+    void *user;
+    /* private */
+    size_t matched; /* characters of the secret that the text has just shown */
+    bool masked;    /* of these, all that are not held went out as "***" */
+    uint8_t count, lengths[TCALL_SECRET_MIN]; /* of the characters held */
+    uint8_t held, begun; /* bytes; begun: of a character that is not whole */
+    char bytes[(size_t)TCALL_SECRET_MIN * TCALL_MASK_UNIT_];
+    int error; /* of the sink */
+} tcall_mask;
+
+/* Passes bytes on, but for the secret: a tcall_sink whose user is a tcall_mask.
+ * Returns len, or the sink's error. The start of what may be the secret waits
+ * for what follows. */
+TCALL_API int tcall_mask_put(void *mask, const char *bytes, size_t len);
+/* Passes on what waits: the text is over, or somebody reads it now. Returns
+ * TCALL_OK or the sink's error. */
+TCALL_API int tcall_mask_end(tcall_mask *mask);
 
 /* ==========================================================================
  * >>hooks: ready-made ones
@@ -3174,7 +3168,7 @@ TCALL_API int tcall_timeout_run_(tcall_ctx *cx, void *ms);
  * position of an agent's call, tool, arguments,
  * validated, the no_schema_mode of a tool that has no schema, repaired,
  * attempts, milliseconds, outcome; without the key of the agent, if there is
- * one, see >>mask.
+ * one, see >>invoke.
  * TCALL_EVENT_HOOK reports where it cannot be written. */
 typedef struct tcall_audit {
     tcall_sink sink;
@@ -3246,17 +3240,6 @@ TCALL_API int tcall_loops_end_(tcall_ctx *cx, void *loops);
     TCALL_HOOK_("loops", TCALL_WILL_CREATE_CONTEXT, 0x7FFF, \
                 tcall_loops_begin_, loops),                 \
         TCALL_HOOK_("loops", TCALL_WILL_FINALIZE, 0, tcall_loops_end_, loops)
-
-/* ==========================================================================
- * >>strict: schemas as providers' strict modes want them
- *
- * A tool with strict = true asks the provider to hold the model to its schema
- * while it writes. Providers do so for a part of JSON Schema, and each for
- * another one. What is sent is rewritten to fit; where it cannot say what the
- * schema says, the tool is sent as it is, without strict mode. The schema
- * itself is untouched: what had to be left out is still checked when a call
- * comes.
- */
 
 /* ==========================================================================
  * >>provider: requests, and what all wire formats share
@@ -3691,23 +3674,22 @@ TCALL_API int tcall_reader_end(tcall_reader *reader);
 
 struct tcall_reader;
 
-/* How calls are written. In these texts a blank stands for any white space or
- * none, * for anything up to what follows it in the line, ^ for the beginning
- * of the text, $ for its end, a first ? for what may be missing. */
-typedef struct tcall_text_form {
-    const char *scope;    /* what may stand before the first call */
-    const char *begin;    /* what a call begins with */
-    const char *name_end; /* what follows its name; NULL: an object, or several,
-                             has the members name and arguments */
-    /* Of arguments that are no object: what a name begins and ends with, and
-     * what its value, which is text. key "": Python's, f(a=1). */
-    const char *key, *key_end, *value_end;
-    const char *end; /* what a call ends with */
-} tcall_text_form;
+/* How calls of a family are written: one form after the other, made by
+ * TCALL_TEXT_FORM. Each begins with its kind: o, an object, or several, has the
+ * members name and arguments; n, a name is followed by an object; m, by members
+ * whose values are text; p, by Python's, f(a=1). Its texts are: what may stand
+ * before the first call; what a call begins with; what follows its name; of m
+ * what a name begins and ends with, and what its value; what a call ends with.
+ * In these texts a blank stands for any white space or none, # for a name, *
+ * for anything up to what follows it in the line, ^ for the beginning of the
+ * text, $ for its end, a first ? for what may be missing. */
+#define TCALL_TEXT_FORM(kind, scope, begin, name_end, key, key_end, value_end, \
+                        end)                                                   \
+    kind scope "\0" begin "\0" name_end "\0" key "\0" key_end "\0" value_end   \
+               "\0" end "\0"
 
-/* A family; forms end with one whose begin is NULL. */
 typedef struct tcall_text_calls {
-    const tcall_text_form *forms;
+    const char *forms; /* an empty text ends them */
     int (*read)(const struct tcall_text_calls *calls,
                 struct tcall_reader *reader, bool cut);
 } tcall_text_calls;
@@ -6729,8 +6711,8 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
 }
 
 static bool tcall_text_is_key_(const char *text)
@@ -7151,7 +7133,8 @@ static const char *tcall_json_twice_(const char *object)
 }
 
 /* Refuses what is JSON and yet no value: returns the error, and its place. */
-static int tcall_json_odd_(const char *at, const char *end, const char **where)
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
 {
     const char *next, *twice;
     for (; at < end; at = next) {
@@ -7770,7 +7753,7 @@ TCALL_SHARED_ tcall_num_ tcall_machine_num_(const tcall_machine *m)
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };
@@ -9267,38 +9250,26 @@ TCALL_SHARED_ void tcall_write_part_end_(tcall_writer *writer)
     writer->in_part--;
 }
 
-/* Puts as many bytes as fit into the buffer. Returns how many. */
-static size_t tcall_write_fill_(tcall_writer *writer, const char *bytes,
-                                size_t len)
-{
-    size_t room = writer->cap - writer->fill;
-    if (room > len)
-        room = len;
-    if (room == 1) /* most calls; spares that of memcpy */
-        writer->buf[writer->fill] = *bytes;
-    else if (room)
-        memcpy(writer->buf + writer->fill, bytes, room);
-    writer->fill += room;
-    return room;
-}
-
 static void tcall_write_out_(tcall_writer *writer, const char *bytes,
                              size_t len)
 {
     const tcall_resume_ *resume = TCALL_RESUME_(writer);
-    writer->len += len;
-    if (resume && resume->stored > writer->len - len) {
-        size_t skip = resume->stored - (writer->len - len);
-        if (skip >= len)
-            return;
-        bytes += skip;
-        len -= skip;
+    const char *end = bytes + len;
+    if (resume && resume->stored > writer->len) {
+        size_t stored = resume->stored - writer->len;
+        bytes += stored < len ? stored : len;
     }
-    while (!writer->error) {
-        size_t taken = tcall_write_fill_(writer, bytes, len);
-        bytes += taken;
-        len -= taken;
-        if (!len || (!writer->sink && !writer->buf)) /* that only counts */
+    writer->len += len;
+    while (bytes < end && !writer->error) {
+        size_t room = writer->cap - writer->fill, fits = (size_t)(end - bytes);
+        fits = fits < room ? fits : room;
+        if (fits == 1) /* most calls; spares that of memcpy */
+            writer->buf[writer->fill] = *bytes;
+        else if (fits)
+            memcpy(writer->buf + writer->fill, bytes, fits);
+        writer->fill += fits;
+        bytes += fits;
+        if (bytes == end || (!writer->sink && !writer->buf)) /* only counts */
             break;
         if (writer->sink && writer->cap)
             tcall_writer_flush(writer);
@@ -9335,21 +9306,6 @@ static const char *tcall_write_plain_end_(const char *p, const char *end)
     }
 }
 
-/* Returns the letter of a byte's short escape, or 0. */
-static char tcall_write_short_(char c)
-{
-    switch (c) {
-    case '"':
-    case '\\': return c;
-    case '\b': return 'b';
-    case '\f': return 'f';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\t': return 't';
-    default: return 0;
-    }
-}
-
 static char tcall_write_hex_(int digit)
 {
     return (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
@@ -9359,20 +9315,17 @@ static char tcall_write_hex_(int digit)
  * byte that is not UTF-8 becomes U+FFFD. */
 static size_t tcall_write_escape_(char *out, char c)
 {
-    char letter = tcall_write_short_(c);
-    out[0] = '\\';
-    out[1] = letter ? letter : 'u';
-    if (letter)
-        return 2;
-    if (c & 0x80) {
-        out[2] = out[3] = out[4] = 'f';
-        out[5] = 'd';
-    } else {
-        out[2] = out[3] = '0';
+    const char *letter = "\"\\bfnrt";
+    while (*letter && tcall_unescape_(*letter) != c)
+        letter++;
+    memcpy(out, c & 0x80 ? "\\ufffd" : "\\u0000", 6);
+    if (*letter) {
+        out[1] = *letter;
+    } else if (!(c & 0x80)) {
         out[4] = tcall_write_hex_(c >> 4);
         out[5] = tcall_write_hex_(c & 15);
     }
-    return 6;
+    return *letter ? 2 : 6;
 }
 
 /* Writes the inside of a JSON string; twice: that of a string within one, where
@@ -9386,17 +9339,12 @@ static void tcall_write_escaped_(tcall_writer *writer, const char *bytes,
     while (bytes < end) {
         const char *stop = tcall_write_plain_end_(bytes, end);
         char escape[6];
-        size_t size;
+        size_t size = stop < end ? tcall_write_escape_(escape, *stop) : 0;
         tcall_write_out_(writer, bytes, (size_t)(stop - bytes));
-        if (stop == end)
-            break;
-        size = tcall_write_escape_(escape, *stop);
-        if (twice) { /* its backslash, and the quote or backslash after it */
-            bool both = escape[1] == '"' || escape[1] == '\\';
-            const char slashes[2] = {'\\', '\\'};
-            tcall_write_out_(writer, slashes, both ? 2 : 1);
-        }
-        tcall_write_out_(writer, escape, size);
+        if (twice)
+            tcall_write_escaped_(writer, escape, size, false);
+        else
+            tcall_write_out_(writer, escape, size);
         bytes = stop + 1;
     }
     tcall_write_part_end_(writer);
@@ -9716,21 +9664,20 @@ static void tcall_write_decoded_(tcall_writer *writer, const char *string)
 
 int tcall_write_json(tcall_writer *writer, tcall_json value)
 {
-    const char *at = value.at, *end;
+    const char *at = value.at, *end, *run;
     if (!at)
         return tcall_write_null(writer);
     tcall_write_comma_(writer);
-    for (end = tcall_text_skip_(at); at < end;) {
-        const char *run = at;
-        if (tcall_text_is_string_(at)) {
-            tcall_write_decoded_(writer, at);
-            at = tcall_text_string_end_(at);
-            continue;
+    for (end = tcall_text_skip_(at); at < end; at = tcall_text_space_(run)) {
+        run = at;
+        while (run < end && !tcall_text_is_string_(run) &&
+               !tcall_is_space_(*run))
+            run++;
+        tcall_write_bytes(writer, at, (size_t)(run - at));
+        if (run < end && tcall_text_is_string_(run)) {
+            tcall_write_decoded_(writer, run);
+            run = tcall_text_string_end_(run);
         }
-        while (at < end && !tcall_text_is_string_(at) && !tcall_is_space_(*at))
-            at++;
-        tcall_write_bytes(writer, run, (size_t)(at - run));
-        at = tcall_text_space_(at);
     }
     return writer->error;
 }
@@ -9756,871 +9703,6 @@ TCALL_SHARED_ void tcall_write_flag_(tcall_writer *out, const char *key,
 {
     tcall_write_key(out, key);
     tcall_write_bool(out, flag);
-}
-
-/* ==========================================================================
- * >>mask
- *
- * The text is taken as characters, each with the backslashes before it. What
- * may be the start of the secret is held until TCALL_SECRET_MIN characters
- * agree; then "***" goes out, and from there on nothing has to be held. After a
- * character that does not agree, the longest end of what was matched that is a
- * start of the secret too goes on (Knuth, Morris and Pratt).
- */
-
-static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
-{
-    int result;
-    if (!len || mask->error < 0)
-        return;
-    result = mask->sink(mask->user, bytes, len);
-    if (result < 0)
-        mask->error = result;
-    else if ((size_t)result < len)
-        mask->error = TCALL_E_LIMIT;
-}
-
-/* Lets go of the first characters that are held. */
-static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
-{
-    uint8_t bytes = 0, i;
-    for (i = 0; i < count; i++)
-        bytes = (uint8_t)(bytes + mask->lengths[i]);
-    if (pass)
-        tcall_mask_pass_(mask, mask->bytes, bytes);
-    mask->count = (uint8_t)(mask->count - count);
-    mask->held = (uint8_t)(mask->held - bytes);
-    memmove(mask->bytes, mask->bytes + bytes, mask->held);
-    memmove(mask->lengths, mask->lengths + count, mask->count);
-}
-
-/* How much of the secret the text shows after one more character; '\0' is none
- * that a secret can have. */
-static size_t tcall_mask_match_(const tcall_mask *mask, char character)
-{
-    const char *secret = mask->secret;
-    size_t matched = mask->matched, most;
-    while (matched && (!character || secret[matched] != character))
-        for (most = matched--;
-             matched && memcmp(secret, secret + most - matched, matched) != 0;)
-            matched--;
-    return matched + (character && secret[matched] == character);
-}
-
-/* The last `len` bytes that are held are a character. */
-static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
-{
-    mask->begun = 0;
-    mask->lengths[mask->count++] = len;
-    mask->matched = tcall_mask_match_(mask, character);
-    if (mask->matched >= TCALL_SECRET_MIN) {
-        if (!mask->masked)
-            tcall_mask_pass_(mask, "***", 3);
-        mask->masked = true;
-        tcall_mask_drop_(mask, mask->count, false);
-    } else if (mask->count > mask->matched) {
-        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
-        mask->masked = false;
-    }
-}
-
-/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
-static char tcall_mask_hex_(const char *digits)
-{
-    unsigned value = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
-    return value < 0x80 ? (char)value : '\0';
-}
-
-static void tcall_mask_byte_(tcall_mask *mask, char byte)
-{
-    const char *unit;
-    uint8_t slashes = 0, len;
-    mask->bytes[mask->held++] = byte;
-    len = ++mask->begun;
-    unit = mask->bytes + mask->held - len;
-    while (slashes < len && unit[slashes] == '\\')
-        slashes++;
-    if (slashes == len) {
-        if (len == TCALL_MASK_SLASHES_)
-            tcall_mask_take_(mask, '\0', len);
-    } else if (!slashes || unit[slashes] != 'u') {
-        tcall_mask_take_(mask, byte, len);
-    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
-        /* no escape: a u, and what follows it once more */
-        uint8_t rest = (uint8_t)(len - slashes - 1), i;
-        char again[4];
-        memcpy(again, unit + slashes + 1, rest);
-        mask->held = (uint8_t)(mask->held - rest);
-        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
-        for (i = 0; i < rest; i++)
-            tcall_mask_byte_(mask, again[i]);
-    } else if (len == slashes + 5) {
-        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
-    }
-}
-
-/* How many bytes cannot be the start of the secret. */
-static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
-                                size_t len)
-{
-    size_t i;
-    for (i = 0; i < len; i++)
-        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
-            break;
-    return i;
-}
-
-TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
-{
-    tcall_mask *mask = (tcall_mask *)user;
-    size_t done = 0;
-    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
-        tcall_mask_pass_(mask, bytes, len);
-        done = len;
-    }
-    while (done < len) {
-        if (!mask->held && !mask->matched) {
-            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
-            tcall_mask_pass_(mask, bytes + done, plain);
-            mask->masked = mask->masked && !plain;
-            done += plain;
-        }
-        if (done < len)
-            tcall_mask_byte_(mask, bytes[done++]);
-    }
-    return mask->error < 0 ? mask->error : (int)len;
-}
-
-TCALL_API int tcall_mask_end(tcall_mask *mask)
-{
-    tcall_mask_pass_(mask, mask->bytes, mask->held);
-    mask->matched = 0;
-    mask->masked = false;
-    mask->count = mask->held = mask->begun = 0;
-    return mask->error < 0 ? mask->error : TCALL_OK;
-}
-
-static int tcall_mask_back_(void *user, const char *bytes, size_t len)
-{
-    char **to = (char **)user;
-    memmove(*to, bytes, len);
-    *to += len;
-    return (int)len;
-}
-
-/* Masks a secret in a text, in its place, where it becomes no longer. Returns
- * how long it is then. */
-TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
-                                      const char *secret)
-{
-    char *to = text;
-    tcall_mask mask;
-    memset(&mask, 0, sizeof mask);
-    mask.secret = secret;
-    mask.sink = tcall_mask_back_;
-    mask.user = &to;
-    tcall_mask_put(&mask, text, len);
-    tcall_mask_end(&mask);
-    return (size_t)(to - text);
-}
-
-/* ==========================================================================
- * >>shape_text
- *
- * A schema, a struct and a sentence are all made from the same nodes. What is
- * written is a piece of flash at a time, since on an AVR texts are read from
- * there by instructions of their own.
- */
-
-/* ---- texts in flash ---- */
-
-/* Writes a JSON string. */
-static void tcall_put_string_(tcall_writer *writer, const char *text)
-{
-    tcall_write_quote(writer);
-    tcall_write_flash(writer, text);
-    tcall_write_unquote(writer);
-}
-
-/* Writes JSON text, which need not be whole, after the comma that is due. */
-static void tcall_put_text_(tcall_writer *writer, const char *json)
-{
-    tcall_write_comma_(writer);
-    tcall_write_flash(writer, json);
-}
-#define TCALL_PUT_(writer, literal) \
-    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
-
-static void tcall_put_key_(tcall_writer *writer, const char *key)
-{
-    tcall_put_string_(writer, key);
-    tcall_write_char_(writer, ':');
-}
-
-/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
-static void tcall_put_number_(tcall_writer *writer, tcall_int value,
-                              int decimals)
-{
-    for (; decimals && value % 10 == 0; decimals--)
-        value /= 10;
-    tcall_write_decimal_(writer, value, decimals);
-}
-
-/* Writes it as a value of a node. */
-static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
-                               const tcall_shape *node)
-{
-    tcall_write_comma_(writer);
-    tcall_put_number_(writer, value, node->digits);
-}
-
-/* ---- all of a shape ---- */
-
-/* An object or list that is open. */
-typedef struct tcall_walk_level_ {
-    const void *more; /* its tcall_object, or the tcall_shape of an item */
-    const char *name; /* object: of the member at hand; */
-    const char *text; /* its description. The user of the walk moves both. */
-    const char *at;   /* its struct, or the next item; NULL: there is none */
-    uint16_t next;    /* index of the member or item after the one at hand */
-    uint16_t count;   /* of all */
-    uint16_t size;    /* of an item */
-    bool list;
-    bool marked; /* keeps the mark of the walk */
-} tcall_walk_level_;
-
-/* A walk over the nodes of a shape, and over the values of a struct if there is
- * one; else a list has one item. There is no recursion: it goes as deep as the
- * decoder does. */
-typedef struct tcall_shape_walk_ {
-    const tcall_shape *node;   /* at hand, in flash; NULL: what was left */
-    const char *at;            /* its value, or NULL */
-    tcall_walk_level_ *around; /* what it is in; once entered, itself */
-    uint8_t depth;             /* of what is open; 0: the walk has ended */
-    bool marked;               /* is the user's, for the value at hand */
-    bool deep;                 /* some values lie too deep, and were left out */
-    tcall_walk_level_ open[TOOLCALL_SHAPE_LEVELS];
-} tcall_shape_walk_;
-
-/* Opens an object or list that the value at hand is. */
-static void tcall_walk_open_(tcall_shape_walk_ *walk, const void *more,
-                             bool list)
-{
-    tcall_walk_level_ *level = &walk->open[walk->depth++];
-    level->more = more;
-    level->at = walk->at;
-    level->next = 0;
-    level->count = 1;
-    level->list = list;
-    level->marked = walk->marked;
-    if (!list) {
-        TCALL_FETCH_(tcall_object, object, more);
-        level->name = object->names;
-        level->text = object->descriptions;
-        level->count = object->count;
-    }
-    walk->around = level;
-}
-
-/* Begins in an object. args: its struct, or NULL. */
-static void tcall_walk_begin_(tcall_shape_walk_ *walk,
-                              const tcall_object *shape, const void *args)
-{
-    walk->at = (const char *)args;
-    walk->depth = 0;
-    walk->marked = walk->deep = false;
-    tcall_walk_open_(walk, shape, false);
-}
-
-/* Enters the value at hand. Returns false where it has no parts or they lie too
- * deep. */
-static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    bool list = node->kind == TCALL_KIND_LIST;
-    if (!list && node->kind != TCALL_KIND_OBJECT)
-        return false;
-    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
-    if (walk->deep)
-        return false;
-    tcall_walk_open_(walk, node->more, list);
-    if (list && walk->at) {
-        memcpy(&walk->around->count, walk->at, sizeof walk->around->count);
-        walk->around->at += node->digits;
-        walk->around->size = node->size;
-    }
-    return true;
-}
-
-/* Goes on to the next member or item of what is open. Returns false at its end,
- * when it has to be left. */
-static bool tcall_walk_next_(tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *level = walk->around;
-    if (level->next == level->count)
-        return false;
-    walk->at = level->at;
-    if (level->list) {
-        walk->node = (const tcall_shape *)level->more;
-        if (walk->at)
-            level->at += level->size;
-    } else {
-        TCALL_FETCH_(tcall_object, object, level->more);
-        walk->node = object->members + level->next;
-        if (walk->at)
-            walk->at += TCALL_FETCH_16_(&walk->node->offset);
-    }
-    level->next++;
-    return true;
-}
-
-/* Leaves what is open, which is the value at hand again. */
-static void tcall_walk_leave_(tcall_shape_walk_ *walk)
-{
-    walk->marked = walk->around->marked;
-    walk->node = NULL;
-    walk->depth--;
-    walk->around = walk->open + walk->depth - 1;
-}
-
-/* Goes on to the next node of all, each before what is in it. Returns false
- * after the last one. */
-static bool tcall_walk_on_(tcall_shape_walk_ *walk)
-{
-    while (walk->depth && !tcall_walk_next_(walk))
-        tcall_walk_leave_(walk);
-    if (!walk->depth)
-        return false;
-    tcall_walk_enter_(walk);
-    return true;
-}
-
-/* Returns a list of words as one text, each ended by NUL. */
-static tcall_str tcall_words_text_(const char *words, unsigned count)
-{
-    return tcall_slice_(words,
-                        (size_t)(tcall_word_at_(words, (int)count) - words));
-}
-
-/* Returns one of the texts in which the shape's meaning is: names,
- * descriptions, words of choices, of this object and those within. They are in
- * flash, and end with a NUL each. An index past the last gives an empty one. */
-TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
-                                           unsigned index)
-{
-    const void *entered = shape;
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    do {
-        if (entered) {
-            TCALL_FETCH_(tcall_object, object, entered);
-            if (object->count && index < 2)
-                return tcall_words_text_(index ? object->descriptions
-                                               : object->names,
-                                         object->count);
-            index -= object->count ? 2 : 0;
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            if (node->kind == TCALL_KIND_CHOICE && index-- == 0)
-                return tcall_words_text_((const char *)node->more,
-                                         (unsigned)node->high + 1);
-        }
-        if (!tcall_walk_on_(&walk))
-            return tcall_slice_(NULL, 0);
-        entered =
-            walk.around->next || walk.around->list ? NULL : walk.around->more;
-    } while (true);
-}
-
-/* ---- nodes ---- */
-
-/* One of the two limits of a value that its schema says. */
-typedef struct tcall_limit_ {
-    uint8_t how;      /* TCALL_LIMIT_... */
-    tcall_int number; /* in units of the last digit */
-    tcall_str text;   /* as a schema spells it, instead of the number */
-} tcall_limit_;
-
-enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
-
-/* Both, and what they are of, which says their keywords and nouns. */
-typedef struct tcall_limits_ {
-    tcall_writer *out; /* where they are said */
-    tcall_limit_ low, high;
-    uint8_t of; /* TCALL_LIMITS_... */
-    uint8_t digits;
-} tcall_limits_;
-
-enum {
-    TCALL_LIMITS_VALUE_,
-    TCALL_LIMITS_LENGTH_,
-    TCALL_LIMITS_ITEMS_,
-    TCALL_LIMITS_PROPERTIES_
-};
-
-/* Returns whether the kind says its types itself; else the node lists them. */
-static bool tcall_kind_is_one_type_(const tcall_shape *node)
-{
-    return node->kind != TCALL_KIND_ANY && node->kind != TCALL_KIND_JSON &&
-           node->kind != TCALL_KIND_HOLE;
-}
-
-TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *node)
-{
-    bool value = node->kind < TCALL_KIND_TEXT, low, high;
-    tcall_limits_ is;
-    memset(&is, 0, sizeof is);
-    is.of = value                           ? TCALL_LIMITS_VALUE_
-            : node->kind == TCALL_KIND_LIST ? TCALL_LIMITS_ITEMS_
-                                            : TCALL_LIMITS_LENGTH_;
-    is.digits = value ? node->digits : 0;
-    is.low.number = node->low;
-    is.high.number = node->high;
-    low = node->low > (value ? INT32_MIN : 0);
-    high =
-        value ? node->high < INT32_MAX : !(node->flags & TCALL_MEMBER_UNSAID);
-#ifndef TOOLCALL_NO_INT64
-    if (node->kind == TCALL_KIND_INTEGER64 || node->kind == TCALL_KIND_NUMBER) {
-        TCALL_FETCH_(tcall_range, range, node->more);
-        is.low.number = range->low;
-        is.high.number = range->high;
-        low = range->low > INT64_MIN;
-        high = range->high < INT64_MAX;
-    }
-#endif
-    if (!tcall_kind_is_one_type_(node) || node->kind == TCALL_KIND_BOOLEAN ||
-        node->kind == TCALL_KIND_CHOICE || node->kind == TCALL_KIND_OBJECT)
-        return is;
-    if (low)
-        is.low.how = node->flags & TCALL_MEMBER_OVER ? TCALL_LIMIT_BEYOND_
-                                                     : TCALL_LIMIT_WITHIN_;
-    if (high)
-        is.high.how = node->flags & TCALL_MEMBER_UNDER ? TCALL_LIMIT_BEYOND_
-                                                       : TCALL_LIMIT_WITHIN_;
-    return is;
-}
-
-/* Returns the types without those that others include: every integer is a
- * number. */
-static unsigned tcall_types_of_(const tcall_shape *node)
-{
-    unsigned types = node->types;
-    if (types & TCALL_SHAPE_NUMBER)
-        types &= ~(unsigned)TCALL_SHAPE_INTEGER;
-    return types;
-}
-
-/* ---- values of a struct ---- */
-
-#ifndef TOOLCALL_NO_INT64
-
-/* Returns a default of kind number in millionths; it has no more decimals. It
- * is taken apart as an IEEE 754 double: a program that has no use for the
- * arithmetic of doubles does not get it for this. */
-static int64_t tcall_millionths_(double number)
-{
-    const uint64_t one = (uint64_t)1 << 52;
-    uint64_t bits, rest, whole = 0;
-    int below; /* places after the binary point */
-    if (sizeof number != sizeof bits)
-        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
-    memcpy(&bits, &number, sizeof number);
-    below = 1075 - (int)(bits >> 52 & 0x7FF);
-    rest = (bits & (one - 1)) | one;
-    if (below <= 0) {
-        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
-        rest = 0;
-    } else if (below < 64) {
-        whole = rest >> below;
-        rest -= whole << below;
-    }
-    if (below > 103)
-        rest = 0;
-    /* forty places are more than six decimals need */
-    if (rest)
-        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
-    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
-    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
-}
-
-#endif
-
-/* Writes a value that has no parts. A default lies in flash, and has at most
- * six decimals. */
-TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
-                                            const tcall_shape *node,
-                                            const char *at, bool flash)
-{
-    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
-                                                 0, 1};
-    size_t size = node->kind <= TCALL_KIND_CHOICE
-                      ? TCALL_FETCH_8_(sizes + node->kind)
-                      : 0u;
-    union {
-        uint8_t byte;
-        int32_t narrow;
-#ifndef TOOLCALL_NO_INT64
-        int64_t wide;
-        double number;
-#endif
-    } is;
-    if (flash)
-        TCALL_COPY_(&is, at, size);
-    else
-        memcpy(&is, at, size);
-    if (node->kind == TCALL_KIND_BOOLEAN)
-        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
-                                        : TCALL_FLASH_TEXT_("false"));
-    else if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(writer,
-                          tcall_word_at_((const char *)node->more, is.byte));
-    else if (node->kind == TCALL_KIND_TEXT && flash)
-        tcall_put_string_(writer, at);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_string(writer, at);
-    else if (node->kind == TCALL_KIND_JSON)
-        tcall_write_verbatim(writer, tcall_str_of(at));
-    else if (node->kind == TCALL_KIND_INTEGER)
-        tcall_put_decimal_(writer, is.narrow, node);
-#ifndef TOOLCALL_NO_INT64
-    else if (node->kind == TCALL_KIND_INTEGER64)
-        tcall_put_decimal_(writer, is.wide, node);
-    else if (node->kind == TCALL_KIND_NUMBER && flash)
-        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
-    else if (node->kind == TCALL_KIND_NUMBER)
-        tcall_write_double(writer, is.number);
-#endif
-    else
-        tcall_write_null(writer);
-}
-
-/* ---- JSON Schema ---- */
-
-/* How a schema is written, and what it takes of what a strict mode limits. */
-typedef struct tcall_view_ {
-    tcall_writer *out;
-    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
-    bool unfit;                /* it cannot be strict */
-    uint16_t optional, unions; /* so many there are */
-} tcall_view_;
-
-/* Strict modes accept so many levels of schemas below the first. */
-#define TCALL_STRICT_LEVELS_ 10
-
-static const char tcall_type_list_[] TCALL_FLASH_ =
-    "null\0boolean\0integer\0number\0string\0array\0object\0";
-
-/* Writes the types of a set: several as anyOf, since not everyone accepts a
- * list of types; all of them by saying nothing. */
-static void tcall_view_types_(tcall_view_ *view, unsigned types)
-{
-    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
-    bool several = (types & (types - 1)) != 0;
-    int index;
-    if ((types & all) == all)
-        return;
-    view->unions = (uint16_t)(view->unions + several);
-    if (several)
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    for (index = 0; types >> index; index++) {
-        if (!(types >> index & 1))
-            continue;
-        TCALL_PUT_(view->out, "\"type\":");
-        tcall_put_string_(view->out, tcall_word_at_(tcall_type_list_, index));
-        if (several)
-            tcall_write_flash(view->out, types >> index > 1
-                                             ? TCALL_FLASH_TEXT_("},{")
-                                             : TCALL_FLASH_TEXT_("}]"));
-    }
-}
-
-static void tcall_view_words_(tcall_view_ *view, const tcall_shape *node)
-{
-    const char *word = (const char *)node->more;
-    int32_t left = node->high;
-    TCALL_PUT_(view->out, "\"enum\":[");
-    for (; left >= 0; left--, word = tcall_word_next_(word))
-        tcall_put_string_(view->out, word);
-    TCALL_SAY(view->out, "]");
-}
-
-/* Writes one bound, if there is one and the view has it. */
-TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
-                                              const tcall_limits_ *limits,
-                                              const tcall_limit_ *limit)
-{
-    static const char keys[] TCALL_FLASH_ =
-        "minimum\0maximum\0minLength\0maxLength\0minItems\0maxItems\0"
-        "exclusiveMinimum\0exclusiveMaximum\0";
-    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 3 : limits->of;
-    /* Anthropic takes an array of at least one */
-    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
-               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
-               limit->number <= 1;
-    if (!limit->how || (view->mode && !few))
-        return;
-    tcall_put_key_(view->out,
-                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
-    tcall_put_number_(view->out, limit->number, limits->digits);
-}
-
-/* Writes the default of the member at hand, if it has one. */
-TCALL_NOINLINE_ static void tcall_view_default_(tcall_view_ *view,
-                                                const tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    if (!(node->flags & TCALL_MEMBER_DEFAULT))
-        return;
-    TCALL_PUT_(view->out, "\"default\":");
-    tcall_put_leaf_(view->out, node,
-                    (const char *)object->initial + node->offset, true);
-}
-
-/* Begins the schema of the value at hand. */
-TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
-                                              tcall_shape_walk_ *walk)
-{
-    const tcall_walk_level_ *around = walk->around;
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    tcall_limits_ limits = tcall_limits_of_(node);
-    bool optional = !around->list && !(node->flags & TCALL_MEMBER_REQUIRED);
-    bool one = tcall_kind_is_one_type_(node);
-    unsigned types = tcall_types_of_(node);
-    view->optional = (uint16_t)(view->optional + optional);
-    view->unfit |= walk->depth > TCALL_STRICT_LEVELS_ ||
-                   (!one && types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
-    if (optional && view->mode == TCALL_STRICT_OPENAI)
-        types |= TCALL_SHAPE_NULL;
-    tcall_put_key_(view->out,
-                   around->list ? TCALL_FLASH_TEXT_("items") : around->name);
-    TCALL_SAY(view->out, "{");
-    walk->marked = one && types & TCALL_SHAPE_NULL;
-    if (walk->marked) {
-        view->unions++;
-        types ^= TCALL_SHAPE_NULL;
-        TCALL_PUT_(view->out, "\"anyOf\":[{");
-    }
-    tcall_view_types_(view, types);
-    tcall_view_bound_(view, &limits, &limits.low);
-    tcall_view_bound_(view, &limits, &limits.high);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_view_words_(view, node);
-}
-
-/* Ends it: null, where that is the other one of two; what a member is for, and
- * its default. */
-TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
-                                            tcall_shape_walk_ *walk)
-{
-    tcall_walk_level_ *around = walk->around;
-    if (walk->marked)
-        TCALL_SAY(view->out, "},{\"type\":\"null\"}]");
-    if (!around->list) {
-        if (TCALL_BYTE_(around->text)) {
-            TCALL_PUT_(view->out, "\"description\":");
-            tcall_put_string_(view->out, around->text);
-        }
-        if (walk->node && !view->mode)
-            tcall_view_default_(view, walk);
-        around->name = tcall_word_next_(around->name);
-        around->text = tcall_word_next_(around->text);
-    }
-    TCALL_SAY(view->out, "}");
-}
-
-/* Writes which members of an object have to be there. */
-static void tcall_view_required_(tcall_view_ *view, const tcall_object *object)
-{
-    const char *name = object->names;
-    bool any = false;
-    unsigned i;
-    for (i = 0; i < object->count; i++, name = tcall_word_next_(name)) {
-        uint8_t flags = (uint8_t)TCALL_BYTE_(&object->members[i].flags);
-        if (!(flags & TCALL_MEMBER_REQUIRED) &&
-            view->mode != TCALL_STRICT_OPENAI)
-            continue;
-        if (!any)
-            TCALL_PUT_(view->out, "\"required\":[");
-        any = true;
-        tcall_put_string_(view->out, name);
-    }
-    if (any)
-        TCALL_SAY(view->out, "]");
-}
-
-/* Writes what the schema of an object says after its properties. */
-TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
-                                             const void *from)
-{
-    TCALL_FETCH_(tcall_object, object, from);
-    TCALL_SAY(view->out, "}");
-    tcall_view_required_(view, object);
-    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
-        TCALL_PUT_(view->out, "\"additionalProperties\":false");
-}
-
-/* Writes the schema of an object as the view wants it. */
-TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
-                                    const tcall_object *shape)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, NULL);
-    tcall_write_open(view->out, '{');
-    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
-    for (;;) {
-        if (tcall_walk_next_(&walk)) {
-            tcall_view_begin_(view, &walk);
-            if (tcall_walk_enter_(&walk)) {
-                if (!walk.around->list)
-                    TCALL_PUT_(view->out, "\"properties\":{");
-                continue;
-            }
-        } else {
-            if (!walk.around->list)
-                tcall_view_rest_(view, walk.around->more);
-            tcall_walk_leave_(&walk);
-            if (!walk.depth)
-                break;
-        }
-        tcall_view_end_(view, &walk);
-    }
-    tcall_write_close(view->out, '}');
-    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
-                     : view->out->error;
-}
-
-int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
-{
-    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
-    return tcall_view_shape_(&view, shape);
-}
-
-/* ---- a struct as JSON ---- */
-
-/* Writes the key of a member that came or has a default; without a struct, of
- * one that is required. Returns false of any other; marks one that came as
- * null. */
-static bool tcall_put_member_(tcall_writer *writer, tcall_shape_walk_ *walk)
-{
-    TCALL_FETCH_(tcall_object, object, walk->around->more);
-    TCALL_FETCH_(tcall_shape, node, walk->node);
-    const uint8_t *given = (const uint8_t *)walk->around->at;
-    const uint8_t *came = given ? given + (object->count + 7) / 8 : NULL;
-    unsigned i = walk->around->next - 1u;
-    walk->marked = given && !TCALL_BIT_OF_(given, i) &&
-                   !(node->flags & TCALL_MEMBER_DEFAULT);
-    if (given ? node->offset == TCALL_NOWHERE ||
-                    (walk->marked && !TCALL_BIT_OF_(came, i))
-              : !(node->flags & TCALL_MEMBER_REQUIRED))
-        return false;
-    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
-    return true;
-}
-
-/* Writes a value that has no parts: the one at a place, or one that fits. */
-typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *node,
-                           const char *at);
-
-/* Writes a struct; without one, as little as the shape requires. */
-static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
-                             const void *args, tcall_put_ put)
-{
-    tcall_shape_walk_ walk;
-    tcall_walk_begin_(&walk, shape, args);
-    tcall_write_open(writer, '{');
-    while (walk.depth) {
-        if (!tcall_walk_next_(&walk)) {
-            tcall_write_close(writer, walk.around->list ? ']' : '}');
-            tcall_walk_leave_(&walk);
-            continue;
-        }
-        walk.marked = false;
-        if (!walk.around->list && !tcall_put_member_(writer, &walk))
-            continue;
-        if (walk.marked) {
-            tcall_write_null(writer);
-        } else if (tcall_walk_enter_(&walk)) {
-            tcall_write_open(writer, walk.around->list ? '[' : '{');
-            if (walk.around->list && !args)
-                walk.around->count = (uint16_t)TCALL_FETCH_32_(&walk.node->low);
-        } else {
-            TCALL_FETCH_(tcall_shape, node, walk.node);
-            put(writer, node, walk.at);
-        }
-    }
-    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
-                     : writer->error;
-}
-
-static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *node,
-                              const char *at)
-{
-    tcall_put_leaf_(writer, node, at, false);
-}
-
-int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
-                       const void *args)
-{
-    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
-}
-
-/* ---- an example of what a shape allows ---- */
-
-/* Writes a text with as many characters as a schema wants. */
-TCALL_NOINLINE_ TCALL_SHARED_ void
-tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
-{
-    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
-    tcall_write_quote(out);
-    for (i = 0; i < len && !out->error; i++)
-        tcall_write_bytes(out, &"value"[i % 5], 1);
-    tcall_write_unquote(out);
-}
-
-/* Writes a number near the bounds of a node, 1 without any. */
-static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
-{
-    const tcall_limits_ is = tcall_limits_of_(node);
-    tcall_int value = 1;
-    int i;
-    for (i = 0; i < node->digits; i++)
-        value *= 10;
-    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
-        value = is.low.number / 2 + is.high.number / 2;
-    else if (is.low.how)
-        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    else if (is.high.how && value > is.high.number)
-        value =
-            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
-    tcall_put_decimal_(out, value, node);
-}
-
-/* Writes a value that a node allows. */
-static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
-                               const char *at)
-{
-    (void)at;
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_put_string_(out, (const char *)node->more);
-    else if (node->kind == TCALL_KIND_TEXT)
-        tcall_write_example_text_(out, node->low, node->high);
-    else if (node->types & TCALL_SHAPE_STRING)
-        tcall_write_example_text_(out, 0, 5);
-    else if (node->types & TCALL_SHAPE_BOOLEAN)
-        tcall_write_bool(out, true);
-    else
-        tcall_put_number_near_(out, node);
-}
-
-/* Writes arguments that a shape allows: all that is required. */
-TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
-                                             const tcall_object *shape)
-{
-    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
 }
 
 /* ==========================================================================
@@ -13054,85 +12136,33 @@ int tcall_schema_compile(tcall_schema *out, tcall_str text, void *mem,
 /* ==========================================================================
  * >>say
  *
- * A sentence is a text in flash in which %v and the like stand for what differs
- * from one fault to the next; those of shapes are in TCALL_MISFITS, and shared
- * with whoever reads shapes alone.
+ * A sentence is a text in flash in which % and a letter stand for what differs
+ * from one fault to the next. Those in TCALL_MISFITS are said of shapes and of
+ * schemas, by the bare decoder, which has no text any more, too; what only
+ * schemas say is in a second table that only their reader names.
  */
 
-/* ---- misfits of shapes: where ---- */
+/* ---- numbers and lists ---- */
 
-/* Returns the keyword of a misfit's code, in flash. */
-TCALL_SHARED_ const char *tcall_misfit_keyword_(int code)
+/* Writes a decimal number without zeros at its end: (2150, 2) is 21.5. */
+static void tcall_put_number_(tcall_writer *writer, tcall_int value,
+                              int decimals)
 {
-    static const char keywords[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) keyword "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    return tcall_word_at_(keywords, code - 1);
+    for (; decimals && value % 10 == 0; decimals--)
+        value /= 10;
+    tcall_write_decimal_(writer, value, decimals);
 }
 
-/* A misfit that is said, and where it is: the value, and the object or list
- * around it. */
-typedef struct tcall_misplaced_ {
-    tcall_writer *out;          /* where it is said */
-    const tcall_misfit *misfit; /* NULL: it was found in checked text */
-    const tcall_shape *node;    /* of the value */
-    const char *name;           /* of the member; NULL: an item */
-    const tcall_object *object; /* around the value, or the value */
-    const char *came; /* the value or name in text that was checked, or NULL */
-    void (*show)(tcall_writer *writer, const char *came); /* then: writes it */
-    tcall_limits_ limits;                                 /* of the value */
-} tcall_misplaced_;
-
-/* Writes a name as a step of a JSON Pointer. */
-static void tcall_put_step_(tcall_writer *writer, const char *name)
+/* Writes what stands between two of a list, before the last `left` of them. */
+static void tcall_say_or_(tcall_writer *writer, uint32_t left)
 {
-    char bytes[4];
-    size_t len = 0;
-    while ((bytes[len] = TCALL_BYTE_(name)) != '\0') {
-        const char *escape = tcall_pointer_escape_(bytes[len]);
-        name++;
-        if (++len < sizeof bytes && (TCALL_BYTE_(name) & 0xC0) == 0x80)
-            continue;
-        tcall_write_bytes(writer, escape ? escape : bytes, escape ? 2 : len);
-        len = 0;
-    }
+    if (left)
+        tcall_write_flash(writer, left > 1 ? TCALL_FLASH_TEXT_(", ")
+                                           : TCALL_FLASH_TEXT_(" or "));
 }
-
-/* Walks the trail from an object to the place, writing the steps from `from` on
- * as a JSON Pointer. What is absent or unknown has no place of its own: that is
- * the object. */
-static void tcall_say_place_(tcall_misplaced_ *place, uint8_t from)
-{
-    const tcall_misfit *misfit = place->misfit;
-    uint8_t i;
-    for (i = from; i < misfit->steps; i++) {
-        uint16_t step = misfit->trail[i];
-        TCALL_FETCH_(tcall_object, object, place->object);
-        TCALL_FETCH_(tcall_shape, node, place->node);
-        bool list = node->kind == TCALL_KIND_LIST;
-        if (!list && (node->kind != TCALL_KIND_OBJECT || step >= object->count))
-            return;
-        place->node =
-            list ? (const tcall_shape *)node->more : object->members + step;
-        place->name = list ? NULL : tcall_word_at_(object->names, step);
-        if (i + 1 < misfit->steps || misfit->code != TCALL_MISFIT_REQUIRED) {
-            tcall_write_char_(place->out, '/');
-            if (list)
-                tcall_put_number_(place->out, step, 0);
-            else
-                tcall_put_step_(place->out, place->name);
-        }
-        if (TCALL_FETCH_8_(&place->node->kind) == TCALL_KIND_OBJECT)
-            place->object =
-                TCALL_FETCH_POINTER_(const tcall_object *, &place->node->more);
-    }
-}
-
-/* ---- and in words ---- */
 
 /* Writes the types of a set: "a string, a number or null". */
-static void tcall_tell_types_(tcall_writer *writer, unsigned types)
+static void tcall_say_types_(tcall_writer *writer, unsigned types)
 {
     static const char words[] TCALL_FLASH_ =
         "null\0a boolean\0\0a number\0a string\0an array\0an object\0"
@@ -13143,251 +12173,166 @@ static void tcall_tell_types_(tcall_writer *writer, unsigned types)
     while (index-- > 0) {
         if (!(types >> index & 1))
             continue;
-        tcall_write_flash(writer, tcall_word_at_(words, index));
         types &= ~(1u << index);
-        if (types)
-            tcall_write_flash(writer, types & (types - 1)
-                                          ? TCALL_FLASH_TEXT_(", ")
-                                          : TCALL_FLASH_TEXT_(" or "));
+        tcall_write_flash(writer, tcall_word_at_(words, index));
+        tcall_say_or_(writer, types ? 1 + (types & (types - 1)) : 0);
     }
 }
 
+/* Returns the types without those that others include: every integer is a
+ * number. */
+static unsigned tcall_types_of_(unsigned types)
+{
+    return types & TCALL_SHAPE_NUMBER ? types & ~(unsigned)TCALL_SHAPE_INTEGER
+                                      : types;
+}
+
+/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
+static void tcall_say_words_(tcall_writer *writer, const char *word,
+                             uint32_t count)
+{
+    for (; count; word = tcall_word_next_(word)) {
+        tcall_write_char_(writer, '"');
+        tcall_write_flash(writer, word);
+        tcall_write_char_(writer, '"');
+        tcall_say_or_(writer, --count);
+    }
+}
+
+/* ---- limits ---- */
+
+/* A limit of a value that its schema says. */
+typedef struct tcall_limit_ {
+    uint8_t how;      /* TCALL_LIMIT_... */
+    tcall_int number; /* in units of the last digit */
+    tcall_str text;   /* as a schema spells it, instead of the number */
+} tcall_limit_;
+
+enum { TCALL_LIMIT_NONE_, TCALL_LIMIT_BEYOND_, TCALL_LIMIT_WITHIN_ };
+
+/* Both, and what they are of, which says their keywords and nouns. */
+typedef struct tcall_limits_ {
+    tcall_limit_ low, high;
+    uint8_t of; /* TCALL_LIMITS_... */
+    uint8_t digits;
+} tcall_limits_;
+
+enum {
+    TCALL_LIMITS_NONE_,
+    TCALL_LIMITS_VALUE_,
+    TCALL_LIMITS_LENGTH_,
+    TCALL_LIMITS_ITEMS_,
+    TCALL_LIMITS_PROPERTIES_
+};
+
+static tcall_limit_ tcall_limit_of_(tcall_int number, bool said, bool beyond)
+{
+    tcall_limit_ limit = {TCALL_LIMIT_NONE_, 0, {NULL, 0}};
+    limit.number = number;
+    if (said)
+        limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
+    return limit;
+}
+
+/* Returns the limits of a shape. */
+TCALL_SHARED_ tcall_limits_ tcall_limits_of_(const tcall_shape *shape)
+{
+    static const uint8_t of[] TCALL_FLASH_ = {
+        /* by kind */
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_,  TCALL_LIMITS_VALUE_,
+        TCALL_LIMITS_VALUE_, TCALL_LIMITS_VALUE_, TCALL_LIMITS_LENGTH_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_ITEMS_, TCALL_LIMITS_NONE_,
+        TCALL_LIMITS_NONE_,  TCALL_LIMITS_NONE_};
+    tcall_int low = shape->low, high = shape->high;
+    tcall_int least = INT32_MIN, most = INT32_MAX;
+    tcall_limits_ is;
+    memset(&is, 0, sizeof is);
+    is.of = TCALL_FETCH_8_(of + shape->kind);
+    if (!is.of)
+        return is;
+    if (is.of == TCALL_LIMITS_VALUE_)
+        is.digits = shape->digits;
+    else
+        least = 0;
+#ifndef TOOLCALL_NO_INT64
+    if (shape->kind == TCALL_KIND_INTEGER64 ||
+        shape->kind == TCALL_KIND_NUMBER) {
+        TCALL_FETCH_(tcall_range, range, shape->more);
+        low = range->low;
+        high = range->high;
+        least = INT64_MIN;
+        most = INT64_MAX;
+    }
+#endif
+    is.low =
+        tcall_limit_of_(low, low > least, shape->flags & TCALL_MEMBER_OVER);
+    is.high = tcall_limit_of_(
+        high, high < most && !(shape->flags & TCALL_MEMBER_UNSAID),
+        shape->flags & TCALL_MEMBER_UNDER);
+    return is;
+}
+
+/* Returns whether a keyword is the upper one of two. */
+static bool tcall_is_upper_(unsigned keyword)
+{
+    return (keyword - (keyword < TCALL_ON_MIN_LENGTH_
+                           ? (unsigned)TCALL_ON_MINIMUM_
+                           : (unsigned)TCALL_ON_MIN_LENGTH_)) %
+           2;
+}
+
 /* Writes so many of what the limits are of: "1 character", "5 elements". */
-static void tcall_tell_count_(tcall_writer *writer, tcall_int count, uint8_t of)
+static void tcall_say_count_(tcall_writer *writer, tcall_int count, uint8_t of)
 {
     static const char nouns[] TCALL_FLASH_ =
-        "\0\0 character\0 characters\0 element\0 elements\0"
+        "\0\0\0\0 character\0 characters\0 element\0 elements\0"
         " property\0 properties\0";
     tcall_put_number_(writer, count, 0);
     tcall_write_flash(writer, tcall_word_at_(nouns, of * 2 + (count != 1)));
 }
 
-/* Writes a limit: %l the lower one, %h the upper one, %c the lower one as a
- * mere number. */
-static void tcall_limit_part_(void *of, char letter)
+/* ---- a fault, and all that its sentence may name ---- */
+
+typedef struct tcall_said_fault_ {
+    tcall_writer *out;
+    tcall_part_ part; /* writes what a letter stands for */
+    const tcall_fault *is;
+    const tcall_misfit *misfit; /* of a decoder; NULL: of checked text */
+    const char *value;          /* in the text, or NULL */
+    const char *key;            /* of the member at the place, or NULL */
+    const tcall_shape *shape;   /* that is missed, or NULL: a node is */
+    tcall_limits_ limits;       /* what to send: in these, */
+    unsigned types;             /* of these */
+    tcall_limit_ passed;        /* the one that is passed */
+    uint8_t keyword;            /* TCALL_ON_... */
+    bool never;                 /* it misses a schema that is false */
+    bool remedy;                /* what to send is said, too */
+} tcall_said_fault_;
+
+/* Returns a fault with its value, where there is a text; without a remedy it is
+ * of what nobody can send anew. */
+static tcall_said_fault_ tcall_said_of_(tcall_writer *writer, const char *text,
+                                        const tcall_fault *is, bool remedy)
 {
-    const tcall_limits_ *is = (const tcall_limits_ *)of;
-    const tcall_limit_ *limit = letter == 'h' ? &is->high : &is->low;
-    if (limit->text.len)
-        tcall_write_bytes(is->out, limit->text.ptr, limit->text.len);
-    else if (is->of && letter != 'c')
-        tcall_tell_count_(is->out, limit->number, is->of);
-    else
-        tcall_put_number_(is->out, limit->number, is->digits);
+    tcall_said_fault_ said;
+    memset(&said, 0, sizeof said);
+    said.out = writer;
+    said.is = is;
+    said.value = text ? text + is->at : NULL;
+    said.keyword = is->keyword;
+    said.remedy = remedy;
+    said.never = is->node && is->keyword == TCALL_ON_TYPE_ &&
+                 (is->row || !is->node->types);
+    if (said.never) /* it is known by what brought it */
+        said.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
+                           ? is->row->on
+                           : (uint8_t)TCALL_ON_ALLOF_;
+    return said;
 }
 
-/* Writes which values are within the limits; bare: without the " of " before a
- * count. */
-static void tcall_tell_range_(tcall_limits_ *is, bool bare)
+static void tcall_say_text_(tcall_said_fault_ *said, const char *flash)
 {
-    static const char ranges[] TCALL_FLASH_ =
-        "\0"
-        " less than %h\0"
-        " of at most %h\0"
-        " greater than %l\0"
-        " greater than %l and less than %h\0"
-        " greater than %l and at most %h\0"
-        " of at least %l\0"
-        " of at least %l and less than %h\0"
-        " from %l to %h\0"
-        " of %c to %h\0"
-        " of %h\0";
-    int range = is->low.how * 3 + is->high.how;
-    if (range == 8 && is->low.number == is->high.number &&
-        tcall_str_eq(is->low.text, is->high.text))
-        range = 10;
-    else if (range == 8 && is->of)
-        range = 9;
-    tcall_write_parts_(is->out, tcall_word_at_(ranges, range) + (bare ? 4 : 0),
-                       tcall_limit_part_, is);
-}
-
-#ifndef TOOLCALL_NO_SENTENCES
-
-/* Writes words of a list: "celsius", "fahrenheit" or "kelvin". */
-static void tcall_tell_list_(tcall_writer *writer, const char *word,
-                             int32_t count)
-{
-    for (; count > 0; count--, word = tcall_word_next_(word)) {
-        tcall_write_char_(writer, '"');
-        tcall_write_flash(writer, word);
-        tcall_write_char_(writer, '"');
-        if (count > 1)
-            tcall_write_flash(writer, count > 2 ? TCALL_FLASH_TEXT_(", ")
-                                                : TCALL_FLASH_TEXT_(" or "));
-    }
-}
-
-/* Writes what to send: "an integer from 1 to 7". */
-static void tcall_tell_wanted_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    unsigned types = tcall_types_of_(node);
-    bool null_last = types & TCALL_SHAPE_NULL && tcall_kind_is_one_type_(node);
-    if (node->kind == TCALL_KIND_CHOICE)
-        tcall_tell_list_(place->out, (const char *)node->more, node->high + 1);
-    else
-        tcall_tell_types_(place->out, null_last
-                                          ? types & ~(unsigned)TCALL_SHAPE_NULL
-                                          : types);
-    tcall_tell_range_(&place->limits, false);
-    if (null_last)
-        TCALL_SAY(place->out, " or null");
-}
-
-/* Writes for how much the struct has room. */
-static void tcall_tell_room_(tcall_misplaced_ *place)
-{
-    const tcall_shape *node = place->node;
-    if (place->limits.of == TCALL_LIMITS_VALUE_) {
-        tcall_tell_wanted_(place);
-        return;
-    }
-    TCALL_SAY(place->out, "at most ");
-    if (place->limits.of == TCALL_LIMITS_ITEMS_) {
-        tcall_tell_count_(place->out, node->high, TCALL_LIMITS_ITEMS_);
-    } else {
-        tcall_put_number_(place->out, node->size - 1, 0);
-        TCALL_SAY(place->out, " bytes");
-    }
-}
-
-/* Writes which members there are instead of one that is not known. */
-static void tcall_tell_known_(const tcall_misplaced_ *place)
-{
-    const tcall_object *object = place->object;
-    uint8_t count = TCALL_FETCH_8_(&object->count);
-    if (!count)
-        return;
-    TCALL_SAY(place->out, "use ");
-    tcall_tell_list_(place->out,
-                     TCALL_FETCH_POINTER_(const char *, &object->names), count);
-    TCALL_SAY(place->out, " or ");
-}
-
-/* Writes a name or word that came, in quotes and escaped as in JSON, cut where
- * it was too long to be shown. Returns false where none was kept. */
-static bool tcall_tell_came_(const tcall_misplaced_ *place)
-{
-    if (place->came) {
-        place->show(place->out, place->came);
-        return true;
-    }
-#if TOOLCALL_MISFIT_TEXT
-    const tcall_misfit *misfit = place->misfit;
-    size_t len = misfit->text_len;
-    bool cut = len == TOOLCALL_MISFIT_TEXT;
-    uint8_t quoted = place->out->quoted;
-    if (!len)
-        return false;
-    tcall_write_char_(place->out, '"');
-    if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
-        place->out->quoted = 1;
-    tcall_write_bytes(place->out, misfit->text,
-                      cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
-    place->out->quoted = quoted;
-    tcall_write_text(place->out, cut ? "...\"" : "\"");
-    return true;
-#else
-    return false;
-#endif
-}
-
-/* Writes what passed a limit: of a number that itself, where it is known. */
-static void tcall_tell_value_(const tcall_misplaced_ *place)
-{
-    const tcall_misfit *misfit = place->misfit;
-    if (place->limits.of == TCALL_LIMITS_LENGTH_)
-        TCALL_SAY(place->out, "the string");
-    else if (place->limits.of == TCALL_LIMITS_ITEMS_)
-        TCALL_SAY(place->out, "the array");
-    else if (place->came)
-        place->show(place->out, place->came);
-    else if (misfit->exact)
-        tcall_put_number_(place->out, misfit->got, place->node->digits);
-    else
-        TCALL_SAY(place->out, "this number");
-}
-
-/* Writes what a letter in a sentence stands for: see TCALL_MISFITS. */
-static void tcall_tell_part_(void *of, char letter)
-{
-    tcall_misplaced_ *place = (tcall_misplaced_ *)of;
-    tcall_limits_ *limits = &place->limits;
-    switch (letter) {
-    case 'v': tcall_tell_value_(place); break;
-    case 'u':
-        tcall_write_parts_(place->out,
-                           limits->low.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not greater than %l")
-                               : TCALL_FLASH_TEXT_("under the minimum %l"),
-                           tcall_limit_part_, limits);
-        break;
-    case 'o':
-        tcall_write_parts_(place->out,
-                           limits->high.how == TCALL_LIMIT_BEYOND_
-                               ? TCALL_FLASH_TEXT_("not less than %h")
-                               : TCALL_FLASH_TEXT_("over the maximum %h"),
-                           tcall_limit_part_, limits);
-        break;
-    case 's': tcall_tell_wanted_(place); break;
-    case 'r': tcall_tell_room_(place); break;
-    case 'k': tcall_tell_known_(place); break;
-    case 'w':
-        if (!tcall_tell_came_(place))
-            TCALL_SAY(place->out, "this");
-        break;
-    case 'x':
-        tcall_write_flash(
-            place->out,
-            tcall_tell_came_(place)
-                ? TCALL_FLASH_TEXT_(" is not a property here")
-                : TCALL_FLASH_TEXT_("a property is not known here"));
-        break;
-    default: tcall_write_flash(place->out, place->name); break; /* n */
-    }
-}
-
-/* Writes what is wrong, and what to send instead. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    static const char sentences[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, keyword, sentence) sentence "\0"
-        TCALL_MISFITS(TCALL_X_);
-#undef TCALL_X_
-    TCALL_FETCH_(tcall_shape, node, place->node);
-    place->node = node;
-    place->limits = tcall_limits_of_(node);
-    place->limits.out = place->out;
-    tcall_write_parts_(place->out, tcall_word_at_(sentences, code - 1),
-                       tcall_tell_part_, place);
-}
-
-#else
-
-/* Writes what is wrong as the keyword alone. */
-static void tcall_tell_misfit_(tcall_misplaced_ *place, int code)
-{
-    tcall_write_flash(place->out, tcall_misfit_keyword_(code));
-}
-
-#endif /* TOOLCALL_NO_SENTENCES */
-
-int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
-                       const tcall_object *shape, uint8_t from)
-{
-    tcall_misplaced_ place;
-    size_t before = writer->len;
-    memset(&place, 0, sizeof place);
-    place.out = writer;
-    place.misfit = misfit;
-    place.node = &tcall_root_;
-    place.object = shape;
-    tcall_say_place_(&place, from);
-    if (writer->len > before)
-        TCALL_SAY(writer, ": ");
-    tcall_tell_misfit_(&place, misfit->code);
-    return writer->error;
+    tcall_write_parts_(said->out, flash, said->part, said);
 }
 
 /* ---- texts ---- */
@@ -13397,32 +12342,32 @@ int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
 
 /* How a string is shown: as a reader sees it; as its author spells it, but for
  * characters beyond ASCII; as a step of a JSON Pointer; as it is. The last two
- * are never cut. */
+ * have no quotes and are never cut. */
 enum { TCALL_SAY_SENT_, TCALL_SAY_SPELLED_, TCALL_SAY_STEP_, TCALL_SAY_WHOLE_ };
 
-/* Writes a string, of steps and what is whole only the content. It may have
- * been decoded where it lies. */
+/* Writes a string, which may have been decoded where it lies. */
 static void tcall_say_string_(tcall_writer *writer, const char *string, int how)
 {
-    size_t room = writer->len + TCALL_SHOWN_, sent = 0;
-    const char *at = string + 1, *end = NULL;
-    bool cut = false, quotes = how <= TCALL_SAY_SPELLED_;
+    tcall_str inner = tcall_text_inner_(string);
+    const char *at = inner.ptr, *end = at + inner.len;
+    bool quotes = how <= TCALL_SAY_SPELLED_, plain = *string != '"';
     tcall_write_text(writer, quotes ? "\"" : "");
-    if (*string != '"')
-        end = at + tcall_text_inner_(string).len;
-    while ((end ? at < end : *at != '"') && !cut) {
-        const char *from = at, *escape = NULL;
-        bool plain = end && *at == '\\'; /* no escape any more */
+    while (at < end) {
+        const char *from = at, *other = NULL;
         char bytes[4] = "\\";
-        size_t len = plain ? 1 : tcall_text_character_(&at, bytes);
-        at += plain;
-        sent += len;
-        cut = how == TCALL_SAY_SENT_ ? sent > TCALL_SHOWN_
-                                     : quotes && writer->len >= room;
+        size_t len = 1;
+        if (plain && *at == '\\') /* no escape any more */
+            at++;
+        else
+            len = tcall_text_character_(&at, bytes);
         if (how == TCALL_SAY_STEP_ && len == 1)
-            escape = tcall_pointer_escape_(*bytes);
-        if (cut || escape)
-            tcall_write_text(writer, cut ? "..." : escape);
+            other = tcall_pointer_escape_(*bytes);
+        if (quotes && at - inner.ptr > TCALL_SHOWN_) {
+            other = "...";
+            end = at;
+        }
+        if (other)
+            tcall_write_text(writer, other);
         else if (how == TCALL_SAY_SPELLED_ && len == 1)
             tcall_write_bytes(writer, from, (size_t)(at - from));
         else
@@ -13460,26 +12405,34 @@ static void tcall_say_sent_(tcall_writer *writer, const char *value)
         tcall_say_json_(writer, tcall_text_verbatim_(value), TCALL_SAY_SENT_);
 }
 
-/* Writes a number that we counted. */
-static void tcall_say_count_(tcall_writer *writer, uint32_t count)
+/* ---- places: JSON Pointers ---- */
+
+/* Writes a name in flash as a step. */
+static void tcall_say_step_(tcall_writer *writer, const char *name)
 {
-    writer->last = 0; /* there are no commas in a sentence */
-    tcall_write_uint(writer, count);
+    char c;
+    tcall_write_char_(writer, '/');
+    for (; (c = TCALL_BYTE_(name)) != '\0'; name++) {
+        const char *escape = tcall_pointer_escape_(c);
+        if (escape)
+            tcall_write_text(writer, escape);
+        else if (c & 0x80) /* of a literal, which is UTF-8 */
+            tcall_write_out_(writer, &c, 1);
+        else
+            tcall_write_char_(writer, c);
+    }
 }
 
-/* Returns what the counts of a value are of. */
-static uint8_t tcall_counts_of_(const char *value)
+/* Writes the index of an item as a step. */
+static void tcall_say_index_(tcall_writer *writer, uint32_t index)
 {
-    return tcall_text_is_string_(value) ? TCALL_LIMITS_LENGTH_
-           : *value == '['              ? TCALL_LIMITS_ITEMS_
-                                        : TCALL_LIMITS_PROPERTIES_;
+    tcall_write_char_(writer, '/');
+    tcall_put_number_(writer, (tcall_int)index, 0);
 }
 
-/* ---- places ---- */
-
-/* Writes the JSON Pointer of the value, or of the member whose name begins, at
- * a place in JSON text, which is read once and not behind the place. Returns
- * the quote of the last name, or NULL where the last step is an index. */
+/* Writes the pointer of the value, or of the member whose name begins, at a
+ * place in JSON text, which is read once and not behind the place. Returns the
+ * quote of the last name, or NULL where the last step is an index. */
 static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
                                       const char *place)
 {
@@ -13498,27 +12451,340 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
         else if ((*p == '{' || *p == '[') && step < steps + TOOLCALL_MAX_DEPTH)
             *++step = *p == '{';
     }
-    if (*step == 1) {
-        if (tcall_text_is_string_(place))
-            *step = 1 + 2 * (uint32_t)(place - text);
-        else
-            step--;
-    }
+    if (*step == 1 && tcall_text_is_string_(place))
+        *step = 1 + 2 * (uint32_t)(place - text);
+    else if (*step == 1)
+        step--;
     for (at = steps + 1; at <= step; at++) {
+        if (!(*at & 1)) {
+            tcall_say_index_(writer, *at / 2);
+            continue;
+        }
         tcall_write_text(writer, "/");
-        if (*at & 1)
-            tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
-        else
-            tcall_say_count_(writer, *at / 2);
+        tcall_say_string_(writer, text + *at / 2, TCALL_SAY_STEP_);
     }
     return *step & 1 ? text + *step / 2 : NULL;
 }
 
-/* ---- what is wrong, and what to send instead ---- */
+/* Returns whether a fault of a shape is of its object, not of a value. */
+static bool tcall_is_of_names_(const tcall_fault *is)
+{
+    return is->keyword == TCALL_ON_OTHERS_ ||
+           is->keyword == TCALL_ON_REQUIRED_ ||
+           is->keyword == TCALL_ON_DUPLICATE_;
+}
+
+/* Walks the way of a misfit from an object to its place, writing the steps from
+ * `from` on, and makes it a fault. What is absent or unknown has no place of
+ * its own: that is the object. */
+static tcall_fault tcall_say_way_(tcall_writer *writer,
+                                  const tcall_misfit *misfit,
+                                  const tcall_object *from, uint8_t first)
+{
+    const tcall_shape *at = &tcall_root_;
+    tcall_fault fault;
+    uint8_t i;
+    memset(&fault, 0, sizeof fault);
+    fault.keyword = TCALL_FETCH_8_(tcall_misfit_keys_ + misfit->code);
+    for (i = first; i < misfit->steps; i++) {
+        uint16_t step = misfit->trail[i];
+        TCALL_FETCH_(tcall_object, object, from);
+        TCALL_FETCH_(tcall_shape, shape, at);
+        bool list = shape->kind == TCALL_KIND_LIST;
+        fault.count = step;
+        if (!list &&
+            (shape->kind != TCALL_KIND_OBJECT || step >= object->count))
+            break;
+        if (misfit->code == TCALL_MISFIT_REQUIRED && i + 1 == misfit->steps)
+            break;
+        at = list ? (const tcall_shape *)shape->more : object->members + step;
+        if (list)
+            tcall_say_index_(writer, step);
+        else
+            tcall_say_step_(writer, tcall_word_at_(object->names, step));
+        if (TCALL_FETCH_8_(&at->kind) == TCALL_KIND_OBJECT)
+            from = TCALL_FETCH_POINTER_(const tcall_object *, &at->more);
+    }
+    fault.shape = tcall_is_of_names_(&fault) ? (const void *)from : at;
+    return fault;
+}
+
+/* ---- what a letter stands for ---- */
+
+/* Writes what came, if it is known: a value, or the beginning of a name or
+ * word. */
+static bool tcall_say_came_(const tcall_said_fault_ *said)
+{
+    const tcall_misfit *misfit = said->misfit;
+    if (said->value)
+        tcall_say_sent_(said->out, said->value);
+    else if (misfit->exact)
+        tcall_put_number_(said->out, misfit->got, said->limits.digits);
+#if TOOLCALL_MISFIT_TEXT
+    else if (misfit->text_len) {
+        size_t len = misfit->text_len;
+        bool cut = len == TOOLCALL_MISFIT_TEXT;
+        uint8_t quoted = said->out->quoted;
+        tcall_write_char_(said->out, '"');
+        if (!quoted) /* a plain text: no ends of lines, nothing for terminals */
+            said->out->quoted = 1;
+        tcall_write_bytes(said->out, misfit->text,
+                          cut ? tcall_utf8_cut_(misfit->text, len - 1) : len);
+        said->out->quoted = quoted;
+        tcall_write_text(said->out, cut ? "...\"" : "\"");
+    }
+#endif
+    else
+        return false;
+    return true;
+}
+
+/* Writes which type came. */
+static void tcall_say_type_(const tcall_said_fault_ *said)
+{
+    tcall_type type =
+        said->value ? tcall_text_type_(said->value) : TCALL_MISSING;
+    if (type == TCALL_MISSING)
+        TCALL_SAY(said->out, "of another type");
+    else if (type < TCALL_BOOL || type > TCALL_STRING)
+        TCALL_SAY(said->out, "not allowed here");
+    else
+        tcall_say_types_(said->out, type == TCALL_BOOL
+                                        ? (unsigned)TCALL_SHAPE_BOOLEAN
+                                        : 1u << type);
+}
+
+/* Writes a limit; bare: as a mere number. */
+static void tcall_say_limit_(const tcall_said_fault_ *said,
+                             const tcall_limit_ *limit, bool bare)
+{
+    if (limit->text.len)
+        tcall_write_bytes(said->out, limit->text.ptr, limit->text.len);
+    else if (said->limits.of > TCALL_LIMITS_VALUE_ && !bare)
+        tcall_say_count_(said->out, limit->number, said->limits.of);
+    else
+        tcall_put_number_(said->out, limit->number, said->limits.digits);
+}
+
+/* Writes which values are within the limits; bare: without the " of " before a
+ * count. */
+static void tcall_say_range_(tcall_said_fault_ *said, bool bare)
+{
+    static const char ranges[] TCALL_FLASH_ =
+        "\0"
+        " less than %h\0"
+        " of at most %h\0"
+        " greater than %l\0"
+        " greater than %l and less than %h\0"
+        " greater than %l and at most %h\0"
+        " of at least %l\0"
+        " of at least %l and less than %h\0"
+        " from %l to %h\0"
+        " of %c to %h\0"
+        " of %h\0";
+    const tcall_limits_ *is = &said->limits;
+    int range = is->low.how * 3 + is->high.how;
+    if (range == 8 && is->low.number == is->high.number &&
+        tcall_str_eq(is->low.text, is->high.text))
+        range = 10;
+    else if (range == 8 && is->of > TCALL_LIMITS_VALUE_)
+        range = 9;
+    tcall_say_text_(said, tcall_word_at_(ranges, range) + (bare ? 4 : 0));
+}
+
+/* Writes what to send: "an integer from 1 to 7". */
+static void tcall_say_wanted_(tcall_said_fault_ *said)
+{
+    const tcall_shape *shape = said->shape;
+    bool word = shape && shape->kind == TCALL_KIND_CHOICE;
+    bool null_last = said->types & TCALL_SHAPE_NULL &&
+                     (word || said->limits.low.how || said->limits.high.how);
+    unsigned types =
+        null_last ? said->types & ~(unsigned)TCALL_SHAPE_NULL : said->types;
+    if (word)
+        tcall_say_words_(said->out, (const char *)shape->more,
+                         (uint32_t)shape->high + 1);
+    else
+        tcall_say_types_(said->out, types);
+    tcall_say_range_(said, !types);
+    if (null_last)
+        TCALL_SAY(said->out, " or null");
+}
+
+/* Writes for how much the struct has room. */
+static void tcall_say_room_(tcall_said_fault_ *said)
+{
+    if (said->limits.of == TCALL_LIMITS_VALUE_) {
+        tcall_say_wanted_(said);
+        return;
+    }
+    TCALL_SAY(said->out, "at most ");
+    if (said->limits.of == TCALL_LIMITS_ITEMS_) {
+        tcall_say_count_(said->out, said->shape->high, TCALL_LIMITS_ITEMS_);
+    } else {
+        tcall_put_number_(said->out, said->shape->size - 1, 0);
+        TCALL_SAY(said->out, " bytes");
+    }
+}
+
+/* Writes which members there are instead of one that is not known. */
+static void tcall_say_known_(const tcall_said_fault_ *said)
+{
+    TCALL_FETCH_(tcall_object, object, said->is->shape);
+    if (!object->count)
+        return;
+    TCALL_SAY(said->out, "use ");
+    tcall_say_words_(said->out, object->names, object->count);
+    TCALL_SAY(said->out, " or ");
+}
+
+/* Returns whether is->count says how many of what is limited there are. */
+static bool tcall_is_counted_(const tcall_said_fault_ *said)
+{
+    return said->value &&
+           (said->limits.of == TCALL_LIMITS_LENGTH_ ||
+            (said->limits.of > TCALL_LIMITS_LENGTH_ && !said->shape));
+}
+
+/* Writes which limit was passed. */
+static void tcall_say_passed_(tcall_said_fault_ *said)
+{
+    static const char ways[] TCALL_FLASH_ =
+        "under the minimum %p\0over the maximum %p\0"
+        "not greater than %p\0not less than %p\0";
+    int way = said->passed.how == TCALL_LIMIT_BEYOND_ ? 2 : 0;
+    way += tcall_is_upper_(said->keyword);
+    tcall_say_text_(said, tcall_word_at_(ways, way));
+}
+
+/* Writes what a letter in TCALL_MISFITS stands for, or in the texts above. */
+TCALL_SHARED_ void tcall_say_part_(void *of, char letter)
+{
+    static const char things[] TCALL_FLASH_ =
+        "this\0this number\0the string\0the array\0";
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    uint8_t of_what = said->limits.of;
+    bool counted = tcall_is_counted_(said);
+    if (letter == 'v' && !tcall_say_came_(said)) {
+        tcall_write_flash(
+            out, tcall_word_at_(things,
+                                said->keyword == TCALL_ON_TYPE_ ? 0 : of_what));
+    } else if (letter == 'n' && counted) {
+        TCALL_SAY(out, "has ");
+        tcall_say_count_(out, is->count, of_what);
+        tcall_write_char_(out, ',');
+    } else if (letter == 'n') {
+        TCALL_SAY(out, "is");
+    } else if (letter == 'x' && tcall_say_came_(said)) {
+        TCALL_SAY(out, " is not a property here");
+    } else if (letter == 'x') {
+        TCALL_SAY(out, "a property is not known here");
+    } else if (letter == 'm') {
+        tcall_say_words_(
+            out,
+            tcall_word_at_(
+                TCALL_FETCH_POINTER_(const char *,
+                                     &((const tcall_object *)is->shape)->names),
+                is->count),
+            1);
+    } else if (letter == 't') {
+        tcall_say_type_(said);
+    } else if (letter == 'u') {
+        tcall_say_passed_(said);
+    } else if (letter == 's') {
+        tcall_say_wanted_(said);
+    } else if (letter == 'r') {
+        tcall_say_room_(said);
+    } else if (letter == 'k') {
+        tcall_say_known_(said);
+    } else if (letter == 'p') {
+        tcall_say_limit_(said, &said->passed, counted);
+    } else if (letter == 'h') {
+        tcall_say_limit_(said, &said->limits.high, false);
+    } else if (letter != 'v') {
+        tcall_say_limit_(said, &said->limits.low, letter == 'c');
+    }
+}
+
+/* ---- sentences of shapes ---- */
+
+/* Says the sentence at an index, from 1; one that is empty is as before. */
+static void tcall_say_sentence_(tcall_said_fault_ *said, const char *sentences,
+                                int index)
+{
+    const char *text;
+    do
+        text = tcall_word_at_(sentences, 2 * --index);
+    while (index && !TCALL_BYTE_(text));
+    tcall_say_text_(said, text);
+    if (said->remedy)
+        tcall_say_text_(said, tcall_word_next_(text));
+}
+
+/* Says what is wrong where a row of TCALL_MISFITS is missed. */
+TCALL_SHARED_ void tcall_say_misfit_(tcall_said_fault_ *said, int code)
+{
+#ifdef TOOLCALL_NO_SENTENCES
+    static const char keywords[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) keyword "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_write_flash(said->out, tcall_word_at_(keywords, code - 1));
+#else
+    static const char sentences[] TCALL_FLASH_ =
+#define TCALL_X_(NAME, keyword, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_MISFITS(TCALL_X_);
+#undef TCALL_X_
+    tcall_say_sentence_(said, sentences, code);
+#endif
+}
+
+/* Returns the row of TCALL_MISFITS that says a keyword, or 0. */
+static int tcall_misfit_of_(unsigned keyword)
+{
+    int code = (int)sizeof tcall_misfit_keys_ - 1;
+    while (code && TCALL_FETCH_8_(tcall_misfit_keys_ + code) != keyword)
+        code--;
+    return code;
+}
+
+/* Says a fault of a shape. */
+static void tcall_say_shape_(tcall_said_fault_ *said)
+{
+    const tcall_fault *is = said->is;
+    TCALL_FETCH_(tcall_shape, shape,
+                 tcall_is_of_names_(is) ? &tcall_root_ : is->shape);
+    said->part = tcall_say_part_;
+    said->shape = shape;
+    said->types = tcall_types_of_(shape->types);
+    said->limits = tcall_limits_of_(shape);
+    said->passed =
+        tcall_is_upper_(said->keyword) ? said->limits.high : said->limits.low;
+    tcall_say_misfit_(said, tcall_misfit_of_(is->keyword));
+}
+
+int tcall_write_misfit(tcall_writer *writer, const tcall_misfit *misfit,
+                       const tcall_object *shape, uint8_t from)
+{
+    size_t before = writer->len;
+    tcall_fault fault = tcall_say_way_(writer, misfit, shape, from);
+    tcall_said_fault_ said = tcall_said_of_(writer, NULL, &fault, true);
+    said.misfit = misfit;
+    if (writer->len > before)
+        TCALL_SAY(writer, ": ");
+    tcall_say_shape_(&said);
+    return writer->error;
+}
+
+/* ---- sentences of schemas ---- */
 
 /* X(keyword, what is wrong, what to do about it): in the order of the keywords;
- * what is empty is as before. Those of members and items are for a schema that
- * is false, the first one for any other that is. */
+ * what is empty is as before, or in TCALL_MISFITS. Those of members and items
+ * are for a schema that is false, the first one for any other that is. %o is
+ * the rule, %a the name, %e how many, %y match it, %f alternatives fit, %w the
+ * value that came twice, %q the pattern, %d the name that needs another. */
 #define TCALL_SENTENCES_(X)                                                    \
     X(ALLOF, "no value is allowed here", "; leave it out")                     \
     X(REF, "", "")                                                             \
@@ -13528,95 +12794,53 @@ static const char *tcall_say_pointer_(tcall_writer *writer, const char *text,
     X(IF, "", "")                                                              \
     X(THEN, "", "")                                                            \
     X(ELSE, "", "")                                                            \
-    X(CONTAINS, "%n of the array %m", "; send at least 1 of them")             \
+    X(CONTAINS, "%e of the array %y", "; send at least 1 of them")             \
     X(DEPENDENT, "", "")                                                       \
-    X(PROPERTIES, "%k is not allowed", "; leave it out")                       \
+    X(PROPERTIES, "%a is not allowed", "; leave it out")                       \
     X(PATTERNS, "", "")                                                        \
-    X(OTHERS, "%k is not a property here", "; %N")                             \
+    X(OTHERS, "", "")                                                          \
     X(PREFIX, "this element is one too many", "; leave it out")                \
     X(ITEMS, "", "")                                                           \
     X(NAMES, "%v is not allowed", "; leave it out")                            \
-    X(ENUM, "%v is not one of the allowed values", "; send %e")                \
+    X(ENUM, "", "")                                                            \
     X(CONST, "%v is not the only value that is allowed", "; send %o")          \
-    X(PATTERN, "%v does not match the pattern %x",                             \
+    X(PATTERN, "%v does not match the pattern %q",                             \
       "; send a string that does")                                             \
-    X(MINIMUM, "%v is %u %o", "; send %r")                                     \
+    X(MINIMUM, "", "")                                                         \
     X(MAXIMUM, "", "")                                                         \
-    X(ABOVE, "%v is not greater than %o", "; send %r")                         \
-    X(BELOW, "%v is not less than %o", "; send %r")                            \
+    X(ABOVE, "", "")                                                           \
+    X(BELOW, "", "")                                                           \
     X(MULTIPLE, "%v is not a multiple of %o", "; send a multiple of it")       \
-    X(MIN_LENGTH, "%v has %n, %u %o", "; send %r")                             \
+    X(MIN_LENGTH, "", "")                                                      \
     X(MAX_LENGTH, "", "")                                                      \
     X(MIN_ITEMS, "", "")                                                       \
     X(MAX_ITEMS, "", "")                                                       \
     X(MIN_PROPERTIES, "", "")                                                  \
     X(MAX_PROPERTIES, "", "")                                                  \
-    X(MIN_CONTAINS, "%n of the array %m", "; send at least %o of them")        \
-    X(MAX_CONTAINS, "%n of the array %m", "; send at most %o of them")         \
+    X(MIN_CONTAINS, "%e of the array %y", "; send at least %o of them")        \
+    X(MAX_CONTAINS, "%e of the array %y", "; send at most %o of them")         \
     X(UNIQUE, "%w is in the array twice", "; send each value once")            \
-    X(REQUIRED, "the property %o is missing", "; add it")                      \
-    X(NEEDED, "the property %o is missing, which %p needs",                    \
-      "; add it or leave out %p")                                              \
-    X(TYPE, "%v is %t", "; send %T")
-
-/* Returns what is wrong where a keyword is missed; half 1: what to do. */
-static const char *tcall_sentence_(unsigned keyword, int half)
-{
-    static const char texts[] TCALL_FLASH_ =
-#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
-        TCALL_SENTENCES_(TCALL_X_);
-#undef TCALL_X_
-    const char *text;
-    do {
-        keyword--;
-        text = tcall_word_at_(texts, 2 * (int)keyword + half);
-    } while (keyword && !TCALL_BYTE_(text));
-    return text;
-}
-
-/* One fault with all that its sentence may name. */
-typedef struct tcall_said_fault_ {
-    tcall_writer *out;
-    const tcall_fault *is;
-    const char *value;
-    const char *key; /* of the member at the place, or NULL */
-    bool never;      /* it misses a schema that is false */
-    uint8_t keyword; /* of that the one that brought it, or ALLOF */
-} tcall_said_fault_;
-
-static tcall_said_fault_ tcall_said_of_fault_(tcall_writer *writer,
-                                              const char *text,
-                                              const tcall_fault *is)
-{
-    bool never = is->node && is->keyword == TCALL_ON_TYPE_ &&
-                 (is->row || !is->node->types);
-    tcall_said_fault_ fault = {writer, is,    text + is->at,
-                               NULL,   never, is->keyword};
-    if (never)
-        fault.keyword = is->row && is->row->on >= TCALL_ON_PROPERTIES_
-                            ? is->row->on
-                            : (uint8_t)TCALL_ON_ALLOF_;
-    return fault;
-}
+    X(REQUIRED, "", "")                                                        \
+    X(NEEDED, "the property %m is missing, which %d needs",                    \
+      "; add it or leave out %d")
 
 /* Returns the word of the schema that a person would look for. */
-static const char *tcall_fault_word_(const tcall_said_fault_ *fault)
+static const char *tcall_fault_word_(const tcall_said_fault_ *said)
 {
-    unsigned on = fault->keyword;
-    bool old = fault->is->row && fault->is->row->flags & TCALL_ROW_OLD_;
-    if (fault->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
+    unsigned on = said->keyword;
+    const tcall_row *row = said->is->row;
+    if (said->never && on != TCALL_ON_OTHERS_ && on != TCALL_ON_ITEMS_ &&
         on != TCALL_ON_NAMES_)
         return "false";
-    if (old)
+    if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
     return tcall_keyword_words_[on];
 }
 
-/* Returns the row of another keyword of the same node, or NULL. */
-static const tcall_row *tcall_fault_row_(const tcall_said_fault_ *fault,
-                                         int keyword)
+/* Returns the next word of an enum, or name of a property, or NULL. */
+static const char *tcall_say_next_(const char *p, bool word)
 {
-    return tcall_row_of_(fault->is->node, (uint8_t)keyword);
+    return tcall_text_after_(tcall_text_skip_(word ? p : tcall_text_value_(p)));
 }
 
 /* Writes the words of an enum, "celsius", "fahrenheit" or "kelvin", or the
@@ -13625,80 +12849,33 @@ static void tcall_say_list_(tcall_writer *writer, const tcall_row *row)
 {
     size_t room = writer->len + 2 * TCALL_SHOWN_;
     bool words = row->on == TCALL_ON_ENUM_;
-    const char *p =
+    const char *next =
         words ? tcall_text_first_(row->of.text) : row->of.members->name;
-    const char *next;
-    for (; p; p = next) {
-        tcall_say_spelled_(writer, p);
-        next = tcall_text_after_(
-            tcall_text_skip_(words ? p : tcall_text_value_(p)));
-        if (!next)
-            break;
-        tcall_write_text(writer,
-                         !words || tcall_text_after_(tcall_text_skip_(next))
-                             ? ", "
-                             : " or ");
-        if (writer->len > room) {
-            tcall_write_text(writer, "...");
+    while (next) {
+        tcall_say_spelled_(writer, next);
+        next = tcall_say_next_(next, words);
+        if (next && writer->len > room) {
+            tcall_write_text(writer, ", ...");
             break;
         }
+        tcall_say_or_(writer, next ? 1u + !!tcall_say_next_(next, words) : 0);
     }
 }
 
-/* Returns the limit on one side, 1: the upper one, of what a fault is about; of
- * two the one that excludes its number. */
-static tcall_limit_ tcall_fault_limit_(const tcall_said_fault_ *fault, int most)
-{
-    int low = fault->keyword - (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2;
-    bool counts = low >= TCALL_ON_MIN_LENGTH_;
-    const tcall_row *row =
-        tcall_fault_row_(fault, (counts ? low : TCALL_ON_ABOVE_) + most);
-    bool beyond = row && !counts;
-    tcall_limit_ limit;
-    memset(&limit, 0, sizeof limit);
-    if (!counts && !row)
-        row = tcall_fault_row_(fault, TCALL_ON_MINIMUM_ + most);
-    if (!row)
-        return limit;
-    limit.how = beyond ? TCALL_LIMIT_BEYOND_ : TCALL_LIMIT_WITHIN_;
-    if (counts)
-        limit.number = (tcall_int)row->of.number;
-    else
-        limit.text = tcall_text_verbatim_(row->of.text);
-    return limit;
-}
-
-/* Writes which numbers to send, or how many of what a value has. */
-static void tcall_say_range_(const tcall_said_fault_ *fault, bool number)
-{
-    bool counts = fault->keyword >= TCALL_ON_MIN_LENGTH_;
-    tcall_limits_ is;
-    is.out = fault->out;
-    is.digits = 0;
-    is.of =
-        counts ? tcall_counts_of_(fault->value) : (uint8_t)TCALL_LIMITS_VALUE_;
-    is.low = tcall_fault_limit_(fault, 0);
-    is.high = tcall_fault_limit_(fault, 1);
-    if (!counts)
-        tcall_write_text(fault->out, number ? "a number" : "an integer");
-    tcall_tell_range_(&is, counts);
-}
-
-/* Writes what a row says, as its schema spells it. */
+/* Writes a row's value as its schema spells it. */
 static void tcall_say_rule_(tcall_writer *writer, const tcall_row *row)
 {
     const char *text = row->of.text;
     if (row->on >= TCALL_ON_MIN_LENGTH_ && row->on <= TCALL_ON_MAX_CONTAINS_) {
-        tcall_say_count_(writer, row->of.number);
+        tcall_put_number_(writer, (tcall_int)row->of.number, 0);
         return;
     }
     if (row->on <= TCALL_ON_CONTAINS_) { /* of schemas the first is known */
         text = row->of.members->name;
         if (*text == '"')
             text = tcall_text_value_(text);
-        if (row->on <= TCALL_ON_ONEOF_)
-            while (*text != '[')
-                text--;
+        while (row->on <= TCALL_ON_ONEOF_ && *text != '[')
+            text--;
     }
     tcall_say_spelled_(writer, text);
 }
@@ -13718,213 +12895,160 @@ static const char *tcall_fault_item_(const char *array, uint32_t index)
 static const char *tcall_fault_needs_(const tcall_row *row, const char *name)
 {
     const char *key = tcall_text_first_(row->of.text), *end;
-    for (;; key = tcall_text_after_(end)) {
-        end = tcall_text_skip_(tcall_text_value_(key));
-        if (end > name)
-            return key;
-    }
+    while ((end = tcall_text_skip_(tcall_text_value_(key))) <= name)
+        key = tcall_text_after_(end);
+    return key;
 }
 
-/* Returns what a value is. */
-static const char *tcall_fault_type_(const char *value)
+/* Writes what a letter of a schema's sentence stands for. */
+static void tcall_say_row_part_(void *of, char letter)
 {
-    switch (tcall_text_type_(value)) {
-    case TCALL_BOOL: return "a boolean";
-    case TCALL_NUMBER: return "a number";
-    case TCALL_STRING: return "a string";
-    default: return "not allowed here";
-    }
-}
-
-static void tcall_say_part_(void *of, char letter);
-
-static void tcall_say_text_(tcall_said_fault_ *fault, const char *text)
-{
-    tcall_write_parts_(fault->out, text, tcall_say_part_, fault);
-}
-
-/* Writes what stands in a sentence for %o: the rule, or the missing name. */
-static void tcall_say_own_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = fault->is->row;
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        tcall_say_spelled_(fault->out,
-                           tcall_fault_item_(row->of.text, fault->is->count));
-    else if (fault->keyword == TCALL_ON_NEEDED_)
-        tcall_say_spelled_(fault->out, row->of.text + fault->is->count);
-    else
-        tcall_say_rule_(fault->out, row);
-}
-
-/* Writes what to do about a name that is no property: whether there are others.
- */
-static void tcall_say_others_(const tcall_said_fault_ *fault)
-{
-    const tcall_row *row = tcall_fault_row_(fault, TCALL_ON_PROPERTIES_);
-    if (row && row->count) {
-        tcall_write_text(fault->out, "use one of ");
-        tcall_say_list_(fault->out, row);
-        tcall_write_text(fault->out, " or ");
-    }
-    tcall_write_text(fault->out, "leave it out");
-}
-
-/* Returns how a limit is said that was passed. */
-static const char *tcall_fault_passed_(const tcall_said_fault_ *fault)
-{
-    bool most = fault->keyword == TCALL_ON_MAXIMUM_ ||
-                (fault->keyword >= TCALL_ON_MIN_LENGTH_ &&
-                 (fault->keyword - TCALL_ON_MIN_LENGTH_) % 2);
-    return most ? "over the maximum" : "under the minimum";
-}
-
-/* Writes what stands in a sentence for % and this letter. */
-static void tcall_say_part_(void *of, char letter)
-{
-    tcall_said_fault_ *fault = (tcall_said_fault_ *)of;
-    tcall_writer *writer = fault->out;
-    const tcall_fault *is = fault->is;
-    const tcall_row *row = is->row;
-    unsigned types = is->node->types;
-    bool number = types & TCALL_SHAPE_NUMBER;
-    switch (letter) {
-    case 'v':
-        if (fault->key == fault->value)
-            tcall_write_text(writer, "the property name ");
-        tcall_say_sent_(writer, fault->value);
-        break;
-    case 'k':
-        tcall_say_sent_(writer, fault->key ? fault->key : fault->value);
-        break;
-    case 't': tcall_write_text(writer, tcall_fault_type_(fault->value)); break;
-    case 'T':
-        tcall_tell_types_(
-            writer, number ? types & ~(unsigned)TCALL_SHAPE_INTEGER : types);
-        break;
-    case 'n':
-        tcall_tell_count_(writer, (tcall_int)is->count,
-                          tcall_counts_of_(fault->value));
-        break;
-    case 'u': tcall_write_text(writer, tcall_fault_passed_(fault)); break;
-    case 'o': tcall_say_own_(fault); break;
-    case 'r': tcall_say_range_(fault, number); break;
-    case 'e': tcall_say_list_(writer, row); break;
-    case 'x':
-        tcall_say_string_(writer, row->of.match->text, TCALL_SAY_WHOLE_);
-        break;
-    case 'w':
-        if (is->count == UINT16_MAX) /* or more */
-            tcall_write_text(writer, "a value");
-        else
-            tcall_say_sent_(writer, tcall_fault_item_(fault->value, is->count));
-        break;
-    case 'm':
-        tcall_write_text(writer, is->count == 1 ? "matches " : "match ");
-        tcall_say_rule_(writer, tcall_fault_row_(fault, TCALL_ON_CONTAINS_));
-        break;
-    case 'f':
-        tcall_write_text(writer,
+    tcall_said_fault_ *said = (tcall_said_fault_ *)of;
+    tcall_writer *out = said->out;
+    const tcall_fault *is = said->is;
+    const tcall_row *row = is->row, *other;
+    bool ours = said->key == said->value;
+    const char *name = said->key ? said->key : said->value;
+    if (letter == 'v' && ours)
+        tcall_write_text(out, "the property name ");
+    if (letter == 'o')
+        tcall_say_rule_(out, row);
+    else if (letter == 'a')
+        tcall_say_sent_(out, name);
+    else if (letter == 'e')
+        tcall_say_count_(out, is->count, TCALL_LIMITS_ITEMS_);
+    else if (letter == 'f')
+        tcall_write_text(out,
                          is->count ? "several alternatives" : "no alternative");
-        break;
-    case 'p':
-        tcall_say_spelled_(writer,
+    else if (letter == 'q')
+        tcall_say_string_(out, row->of.match->text, TCALL_SAY_WHOLE_);
+    else if (letter == 'w' && is->count == UINT16_MAX) /* or more */
+        tcall_write_text(out, "a value");
+    else if (letter == 'w')
+        tcall_say_sent_(out, tcall_fault_item_(said->value, is->count));
+    else if (letter == 'd')
+        tcall_say_spelled_(out,
                            tcall_fault_needs_(row, row->of.text + is->count));
-        break;
-    default: tcall_say_others_(fault); break; /* N */
-    }
+    else if (letter == 'm')
+        tcall_say_spelled_(out,
+                           said->keyword == TCALL_ON_NEEDED_
+                               ? row->of.text + is->count
+                               : tcall_fault_item_(row->of.text, is->count));
+    else if (letter == 's' && said->keyword == TCALL_ON_ENUM_)
+        tcall_say_list_(out, row);
+    else if (letter == 'y') {
+        tcall_write_text(out, is->count == 1 ? "matches " : "match ");
+        tcall_say_rule_(out, tcall_row_of_(is->node, TCALL_ON_CONTAINS_));
+    } else if (letter == 'k') {
+        other = tcall_row_of_(is->node, TCALL_ON_PROPERTIES_);
+        if (other && other->count) {
+            tcall_write_text(out, "use one of ");
+            tcall_say_list_(out, other);
+            tcall_write_text(out, " or ");
+        }
+    } else
+        tcall_say_part_(of, letter);
 }
 
-/* Says a fault of a shape in the words for the misfit that it is. */
-static void tcall_say_shape_(const tcall_said_fault_ *fault)
+/* Returns what a keyword limits. */
+static uint8_t tcall_limits_by_(unsigned keyword)
 {
-    const tcall_fault *is = fault->is;
-    tcall_misplaced_ place;
-    int code = 1;
-    while (TCALL_FETCH_8_(tcall_misfit_keys_ + code) != fault->keyword)
-        code++;
-    memset(&place, 0, sizeof place);
-    place.out = fault->out;
-    place.node = (const tcall_shape *)is->shape;
-    place.came = fault->value;
-    place.show = tcall_say_sent_;
-    if (fault->keyword == TCALL_ON_OTHERS_ ||
-        fault->keyword == TCALL_ON_REQUIRED_ ||
-        fault->keyword == TCALL_ON_DUPLICATE_) {
-        place.node = &tcall_root_;
-        place.object = (const tcall_object *)is->shape;
-    }
-    if (fault->keyword == TCALL_ON_REQUIRED_)
-        place.name = tcall_word_at_(
-            TCALL_FETCH_POINTER_(const char *, &place.object->names),
-            is->count);
-    tcall_tell_misfit_(&place, code);
+    if (keyword >= TCALL_ON_MINIMUM_ && keyword <= TCALL_ON_BELOW_)
+        return TCALL_LIMITS_VALUE_;
+    if (keyword < TCALL_ON_MIN_LENGTH_ || keyword > TCALL_ON_MAX_PROPERTIES_)
+        return TCALL_LIMITS_NONE_;
+    return (uint8_t)(TCALL_LIMITS_LENGTH_ +
+                     (keyword - TCALL_ON_MIN_LENGTH_) / 2);
+}
+
+/* Returns the limit that a row says. */
+static tcall_limit_ tcall_limit_by_(const tcall_row *row)
+{
+    bool counts = row->on >= TCALL_ON_MIN_LENGTH_;
+    tcall_limit_ limit = tcall_limit_of_(
+        counts ? (tcall_int)row->of.number : 0, true,
+        row->on == TCALL_ON_ABOVE_ || row->on == TCALL_ON_BELOW_);
+    if (!counts)
+        limit.text = tcall_text_verbatim_(row->of.text);
+    return limit;
+}
+
+/* Says a misfit of a schema. */
+TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *said)
+{
+    static const char sentences[] =
+#define TCALL_X_(NAME, wrong, remedy) wrong "\0" remedy "\0"
+        TCALL_SENTENCES_(TCALL_X_);
+#undef TCALL_X_
+    const tcall_node *node = said->is->node;
+    const tcall_row *row = node->rows;
+    unsigned keyword = said->keyword;
+    int code;
+    said->part = tcall_say_row_part_;
+    said->limits.of = tcall_limits_by_(keyword);
+    said->types = said->limits.of > TCALL_LIMITS_VALUE_
+                      ? 0 /* counts are said alone */
+                      : tcall_types_of_(node->types);
+    if (said->limits.of == TCALL_LIMITS_VALUE_)
+        said->types &= TCALL_SHAPE_NUMBER | TCALL_SHAPE_INTEGER;
+    if (said->limits.of)
+        said->passed = tcall_limit_by_(said->is->row);
+    for (; said->limits.of && row; row = tcall_row_next_(row))
+        if (tcall_limits_by_(row->on) == said->limits.of)
+            *(tcall_is_upper_(row->on) ? &said->limits.high
+                                       : &said->limits.low) =
+                tcall_limit_by_(row); /* of two the one that excludes its own */
+    if (keyword == TCALL_ON_ABOVE_ || keyword == TCALL_ON_BELOW_ ||
+        said->limits.of == TCALL_LIMITS_PROPERTIES_)
+        keyword -= 2; /* is said like the one before */
+    code = tcall_misfit_of_(keyword);
+    if (code)
+        tcall_say_misfit_(said, code);
+    else
+        tcall_say_sentence_(said, sentences, (int)keyword);
 }
 
 /* ---- whole faults ---- */
 
 /* What says the fault of a node; NULL where there are but shapes. */
-typedef void (*tcall_say_)(struct tcall_said_fault_ *fault, bool remedy);
+typedef void (*tcall_say_)(struct tcall_said_fault_ *said);
 
-/* Says what is wrong, and to a model what to send instead. */
-TCALL_SHARED_ void tcall_say_node_(tcall_said_fault_ *fault, bool remedy)
+static void tcall_say_it_(tcall_said_fault_ *said, tcall_say_ say)
 {
-    int half;
-    for (half = 0; half <= (int)remedy; half++)
-        tcall_say_text_(fault, tcall_sentence_(fault->keyword, half));
-}
-
-static void tcall_say_sentence_(tcall_said_fault_ *fault, tcall_say_ say,
-                                bool remedy)
-{
-    if (!fault->is->node)
-        tcall_say_shape_(fault);
+    if (said->keyword == TCALL_ON_OTHERS_ && said->key)
+        said->value = said->key;
+    if (!said->is->node)
+        tcall_say_shape_(said);
     else if (say)
-        say(fault, remedy);
+        say(said);
 }
 
 /* Says a fault into a string that is open: "/days: 9 is over the maximum 7;
- * ..." Without a remedy it is of what nobody can send anew. */
+ * ..." */
 TCALL_SHARED_ void tcall_say_fault_(tcall_writer *writer, tcall_say_ say,
                                     const char *text, const tcall_fault *is,
                                     bool remedy)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
-    fault.key = tcall_say_pointer_(writer, text, fault.value);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, remedy);
+    said.key = tcall_say_pointer_(writer, text, said.value);
     tcall_write_text(writer, is->at ? ": " : "");
-    tcall_say_sentence_(&fault, say, remedy);
-}
-
-/* Writes "path", with the member that a coercion left out, or NULL. Returns the
- * last name. */
-static const char *tcall_write_path_(tcall_writer *writer, const char *text,
-                                     uint32_t at,
-                                     const tcall_coercion *coercion)
-{
-    const char *key;
-    tcall_write_key(writer, "path");
-    tcall_write_quote(writer);
-    key = tcall_say_pointer_(writer, text, text + at);
-    if (coercion && coercion->name)
-        tcall_write_text(writer, "/");
-    if (coercion && coercion->how == TCALL_COERCED_ABSENT_)
-        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
-    else if (coercion && coercion->name)
-        tcall_put_step_(writer, coercion->name);
-    tcall_write_unquote(writer);
-    return key;
+    tcall_say_it_(&said, say);
 }
 
 TCALL_SHARED_ int tcall_write_fault_(tcall_writer *writer, tcall_say_ say,
                                      const char *text, const tcall_fault *is)
 {
-    tcall_said_fault_ fault = tcall_said_of_fault_(writer, text, is);
+    tcall_said_fault_ said = tcall_said_of_(writer, text, is, true);
     tcall_write_open(writer, '{');
-    fault.key = tcall_write_path_(writer, text, is->at, NULL);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    said.key = tcall_say_pointer_(writer, text, said.value);
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "keyword");
-    tcall_write_string(writer, tcall_fault_word_(&fault));
+    tcall_write_string(writer, tcall_fault_word_(&said));
     tcall_write_key(writer, "message");
     tcall_write_quote(writer);
-    tcall_say_sentence_(&fault, say, true);
+    tcall_say_it_(&said, say);
     tcall_write_unquote(writer);
     return tcall_write_close(writer, '}');
 }
@@ -13937,26 +13061,37 @@ int tcall_write_fault(tcall_writer *writer, const char *text,
 
 /* ---- coercions ---- */
 
-/* Writes what a value was, a string of the text that it is, and what it is. */
+/* Writes where a value was, what it was, a string of the text that it is, and
+ * what it is. */
 static void tcall_write_coercion_(tcall_writer *writer, const char *text,
                                   const tcall_coercion *coercion)
 {
     const char *value = text + coercion->at;
     tcall_write_open(writer, '{');
-    tcall_write_path_(writer, text, coercion->at, coercion);
+    tcall_write_key(writer, "path");
+    tcall_write_quote(writer);
+    tcall_say_pointer_(writer, text, value);
+    if (coercion->how == TCALL_COERCED_LEFT_) {
+        tcall_say_step_(writer, coercion->name);
+    } else if (coercion->name) {
+        tcall_write_text(writer, "/");
+        tcall_say_string_(writer, coercion->name, TCALL_SAY_STEP_);
+    }
+    tcall_write_unquote(writer);
     tcall_write_key(writer, "from");
     if (coercion->name) {
         tcall_write_null(writer);
-    } else {
-        tcall_write_quote(writer);
-        if (coercion->how == TCALL_COERCED_WORD_)
-            tcall_write_text(writer, *value == 't' ? "True" : "False");
-        else
-            tcall_say_spelled_(writer, value);
-        tcall_write_unquote(writer);
-        tcall_write_key(writer, "to");
-        tcall_write_verbatim(writer, tcall_text_verbatim_(value));
+        tcall_write_close(writer, '}');
+        return;
     }
+    tcall_write_quote(writer);
+    if (coercion->how == TCALL_COERCED_WORD_)
+        tcall_write_text(writer, *value == 't' ? "True" : "False");
+    else
+        tcall_say_spelled_(writer, value);
+    tcall_write_unquote(writer);
+    tcall_write_key(writer, "to");
+    tcall_write_verbatim(writer, tcall_text_verbatim_(value));
     tcall_write_close(writer, '}');
 }
 
@@ -14635,7 +13770,388 @@ TCALL_SHARED_ void tcall_name_remove_(tcall *tc, tcall_str name)
     memmove(at, at + 1, (tc->name_count - place) * sizeof *at);
 }
 
-/* ---- what can be wrong with a table ---- */
+/* Returns whether something says what the arguments must be. */
+TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
+{
+    return tool->parameters.text || tool->shape;
+}
+
+/* The error of a table: a lack of memory counts more than a wrong row, since
+ * with it not all rows could be judged. */
+TCALL_SHARED_ int tcall_worse_(int first, int second)
+{
+    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
+}
+
+/* ---- what protects a program without a report ----
+ *
+ * What a table must be for nothing unchecked to run, and nothing to crash. All
+ * else that can be wrong with it is the developer's to hear: see the report.
+ */
+
+/* A text that nothing reads cannot be checked. */
+static bool tcall_is_unread_(tcall_schema_text source)
+{
+    return source.text && !source.reader;
+}
+
+/* Hooks that nobody would call might be what keeps a tool from running. */
+static bool tcall_has_hooks_(const tcall *tc, const tcall_hook *hooks,
+                             size_t count)
+{
+    return count == 0 || (hooks && tc->desc.stages);
+}
+
+static bool tcall_row_works_(const tcall *tc, const tcall_tool *tool)
+{
+    if (!tool->name || !*tool->name || !tool->run ||
+        tcall_find(tc, tcall_str_of(tool->name)))
+        return false;
+    return (tcall_is_checked_(tool) || tool->allow_no_schema) &&
+           !tcall_is_unread_(tool->parameters) &&
+           !tcall_is_unread_(tool->output) &&
+           !tcall_is_unread_(tool->provider_schema) &&
+           tcall_has_hooks_(tc, tool->hooks, tool->hook_count);
+}
+
+static bool tcall_desc_works_(const tcall *tc)
+{
+    const tcall_desc *desc = &tc->desc;
+    if (desc->tool_count > UINT16_MAX || desc->row_count > UINT16_MAX)
+        return false;
+    return (desc->tools || !desc->tool_count) &&
+           (!desc->rows || desc->row_count >= desc->tool_count) &&
+           (desc->services || !desc->service_count) &&
+           (!desc->validator || desc->validator->check) &&
+           tcall_has_hooks_(tc, desc->hooks, desc->hook_count);
+}
+
+/* Returns TCALL_OK or TCALL_E_TOOL, for a row, or NULL: the registry. */
+static int tcall_check_(tcall *tc, const tcall_tool *tool)
+{
+    bool works = tool ? tcall_row_works_(tc, tool) : tcall_desc_works_(tc);
+    int r = works ? TCALL_OK : TCALL_E_TOOL;
+    return tc->desc.report ? tcall_worse_(r, tc->desc.report->check(tc, tool))
+                           : r;
+}
+
+/* ---- schemas of a row ---- */
+
+/* Takes bytes from the lasting part of the block. What is missing adds up, so
+ * that need says what would have done for all of it. */
+static bool tcall_lasts_(tcall *tc, size_t bytes)
+{
+    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
+        tc->missing += bytes;
+        return false;
+    }
+    return tcall_block_grow_(&tc->block, bytes);
+}
+
+/* Takes a zeroed table from the lasting part of the block; NULL when there is
+ * no room. */
+static void *tcall_table_(tcall *tc, size_t count, size_t size)
+{
+    char *table = tcall_block_gap_(&tc->block);
+    size_t bytes = tcall_round_up_(count * size);
+    if (!bytes || !tcall_lasts_(tc, bytes))
+        return NULL;
+    memset(table, 0, bytes);
+    return table;
+}
+
+/* Compiles one schema of a row, so that a wrong one shows at the start. */
+static int tcall_row_schema_(const tcall_judged_ *judged,
+                             tcall_schema_text source, tcall_schema *schema)
+{
+    tcall *tc = judged->tc;
+    int r = TCALL_OK;
+    memset(schema, 0, sizeof *schema);
+    if (source.text && source.reader)
+        r = source.reader->judge(judged, schema, source);
+    if (r == TCALL_E_SCHEMA)
+        return TCALL_E_TOOL;
+    /* after what is missing already it would have come */
+    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
+        return TCALL_E_MEMORY;
+    return r;
+}
+
+/* Compiles all schemas of a row; only the one that checks calls is held in the
+ * block, with the registry's. */
+static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
+{
+    tcall_judged_ judged = {tc, tool, "parameters"};
+    tcall_schema schema;
+    int r = tcall_row_schema_(&judged, tool->parameters, &schema);
+    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
+        tc->nodes)
+        tc->nodes[tool - tc->desc.tools] = schema.root;
+    judged.which = "output";
+    r = tcall_worse_(r, tcall_row_schema_(&judged, tool->output, &schema));
+    judged.which = "provider_schema";
+    return tcall_worse_(
+        r, tcall_row_schema_(&judged, tool->provider_schema, &schema));
+}
+
+/* Are schemas compiled once, at the start? Otherwise that is done when a call
+ * comes, or somebody else checks. */
+static bool tcall_holds_schemas_(const tcall *tc)
+{
+    return !tc->desc.lazy_schemas && !tc->desc.validator;
+}
+
+/* Returns whether the schema of a tool was compiled at the start. */
+TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
+{
+    return tc->nodes && tc->nodes[tool - tc->desc.tools];
+}
+
+/* Checks the hooks of a tool, NULL: of the registry. */
+static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
+{
+    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
+}
+
+/* ---- the registry ---- */
+
+/* Takes the tables that are as long as there may be tools. */
+static int tcall_tables_(tcall *tc)
+{
+    tcall_desc *desc = &tc->desc;
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    if (desc->rows && desc->tool_count)
+        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
+    if (desc->rows)
+        desc->tools = desc->rows;
+    if (!rows)
+        return TCALL_OK;
+    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
+    if (tcall_holds_schemas_(tc))
+        tc->nodes =
+            (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
+    return tc->missing ? TCALL_E_MEMORY : TCALL_OK;
+}
+
+/* Checks a row of the table, reports all that is wrong with it, and makes it
+ * ready to be called. */
+static int tcall_row_add_(tcall *tc, size_t row, bool hold)
+{
+    const tcall_tool *tool = &tc->desc.tools[row];
+    int r = tcall_check_(tc, tool);
+    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
+    return tcall_worse_(r, tcall_row_hooks_(tc, tool));
+}
+
+int tcall_init(tcall *tc, const tcall_desc *desc)
+{
+    size_t i;
+    int r;
+    if (tcall_is_busy_(tc))
+        return TCALL_E_USAGE;
+    memset(tc, 0, sizeof *tc);
+    tc->busy = tc; /* desc->report is the program's */
+    tc->desc = *desc;
+    tcall_block_init(&tc->block, desc->block, desc->block_size);
+    r = tcall_check_(tc, NULL);
+    if (r == TCALL_OK) {
+        r = tcall_tables_(tc);
+        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
+    }
+    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
+        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
+        tcall_name_insert_(tc, i);
+    }
+    /* After an error nothing can be found, and so nothing can be called. */
+    tc->ready = r == TCALL_OK;
+    tc->error = r;
+    tc->busy = NULL;
+    if (r < 0)
+        tc->desc.tool_count = tc->name_count = 0;
+    return r;
+}
+
+/* What a call takes besides its texts; tcall_pick takes as much, and some more
+ * for each tool. */
+enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
+
+/* Returns how much of the block calls with so many bytes of text may take. */
+TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
+{
+    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
+    room += TCALL_PICK_ROOM_ * desc->tool_count;
+    for (i = 0; i < desc->tool_count; i++)
+        if (desc->tools[i]
+                .output.text) /* it is read as a value, to be checked */
+            return room + 4 * bytes;
+    return room;
+}
+
+size_t tcall_need(const tcall_desc *desc, size_t bytes)
+{
+    size_t lasting;
+    tcall_desc copy = *desc;
+    tcall tc;
+    tc.busy = NULL;
+    copy.block = NULL;
+    copy.block_size = 0;
+    copy.faults = NULL;
+    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
+        return 0;
+    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
+    return lasting > tc.block.need ? lasting : tc.block.need;
+}
+
+/* A row that is free: it needs a permission that nobody can be given. */
+#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
+
+/* Makes a row free. */
+static void tcall_row_clear_(tcall_tool *row)
+{
+    memset(row, 0, sizeof *row);
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+}
+
+/* Returns the first row that is free. A call under way may still need the row
+ * of a tool that was removed. */
+static size_t tcall_row_free_(const tcall *tc)
+{
+    size_t row = tc->desc.tool_count;
+    if (tc->block.high == 0)
+        for (row = 0; row < tc->desc.tool_count; row++)
+            if (tc->desc.rows[row].permissions == TCALL_GONE_)
+                break;
+    return row;
+}
+
+int tcall_add(tcall *tc, const tcall_tool *tool)
+{
+    size_t row;
+    int r = tcall_usable_(tc);
+    if (r < 0 || !tc->desc.rows)
+        return r < 0 ? r : TCALL_E_USAGE;
+    row = tcall_row_free_(tc);
+    if (row == tc->desc.row_count)
+        return TCALL_E_MEMORY;
+    tc->desc.rows[row] = *tool; /* it is judged in its place */
+    tc->missing = 0;
+    r = tcall_row_add_(tc, row, false);
+    if (r < 0) {
+        tcall_row_clear_(&tc->desc.rows[row]);
+        return r;
+    }
+    tcall_name_insert_(tc, row);
+    if (row == tc->desc.tool_count)
+        tc->desc.tool_count++;
+    return (int)row;
+}
+
+int tcall_remove(tcall *tc, tcall_str name)
+{
+    const tcall_tool *tool = tcall_find(tc, name);
+    tcall_tool *row;
+    if (!tool || !tc->desc.rows)
+        return TCALL_E_UNKNOWN;
+    row = tc->desc.rows + (tool - tc->desc.rows);
+    tcall_name_remove_(tc, name);
+    /* The rest stays for calls that are under way. */
+    row->name = "";
+    row->permissions = TCALL_GONE_;
+    row->pinned = false;
+    if (tc->nodes)
+        tc->nodes[row - tc->desc.rows] = NULL;
+    if (tc->offer)
+        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
+    return TCALL_OK;
+}
+
+/* ---- time and events ---- */
+
+/* Returns milliseconds, or 0 without a clock. */
+TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
+{
+    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
+}
+
+#ifndef TOOLCALL_NO_EVENTS
+
+/* Returns whether anybody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    return tc->desc.on_event || tc->listeners;
+}
+
+/* An event that is being told. Whoever is told may cause another one. */
+typedef struct tcall_dispatch_ {
+    tcall_listener *next; /* who is told next */
+    struct tcall_dispatch_ *outer;
+} tcall_dispatch_;
+
+/* Sends an event to all who want it. */
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
+    event->kind = kind;
+    tc->dispatch = &dispatch;
+    if (tc->desc.on_event)
+        tc->desc.on_event(tc->desc.user, event);
+    while (dispatch.next) {
+        tcall_listener *listener = dispatch.next;
+        dispatch.next = listener->next;
+        if (listener->on_event &&
+            (!listener->kinds || listener->kinds >> kind & 1))
+            listener->on_event(listener->user, event);
+    }
+    tc->dispatch = dispatch.outer;
+}
+
+void tcall_subscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_unsubscribe(tc, listener);
+    listener->next = tc->listeners;
+    tc->listeners = listener;
+}
+
+void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
+{
+    tcall_listener **at = &tc->listeners;
+    tcall_dispatch_ *dispatch;
+    while (*at && *at != listener)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = listener->next;
+    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
+        if (dispatch->next == listener)
+            dispatch->next = listener->next;
+}
+
+#else
+
+/* Without events nobody listens. */
+TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
+{
+    (void)tc;
+    return false;
+}
+
+TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
+                               tcall_event_kind kind)
+{
+    (void)tc;
+    (void)event;
+    (void)kind;
+}
+
+#endif /* TOOLCALL_NO_EVENTS */
+
+/* ---- the report ----
+ *
+ * What a developer is told of const tables. A program that does not name it
+ * carries none of the sentences and of what finds the faults.
+ */
 
 /* A row or table that is judged, and what came of it so far. */
 typedef struct tcall_review_ {
@@ -14741,18 +14257,6 @@ static bool tcall_is_reserved_(const char *name)
     return false;
 }
 
-/* Returns whether something says what the arguments must be. */
-TCALL_SHARED_ bool tcall_is_checked_(const tcall_tool *tool)
-{
-    return tool->parameters.text || tool->shape;
-}
-
-/* A text that nothing reads cannot be checked. */
-static bool tcall_is_unread_(tcall_schema_text source)
-{
-    return source.text && !source.reader;
-}
-
 /* What is wrong with what a row says of its arguments. */
 static void tcall_row_check_arguments_(tcall_review_ *review,
                                        const tcall_tool *tool)
@@ -14772,9 +14276,8 @@ static void tcall_row_check_arguments_(tcall_review_ *review,
                   TCALL_PROBLEM_MODE_);
 }
 
-/* Everything that is wrong with a row but for its schemas and hooks. */
-TCALL_NOINLINE_ TCALL_SHARED_ int tcall_row_check_(tcall *tc,
-                                                   const tcall_tool *tool)
+/* Reports everything that is wrong with a row but for its schemas and hooks. */
+static int tcall_report_row_(tcall *tc, const tcall_tool *tool)
 {
     tcall_review_ review = tcall_review_of_(tc, tool->name);
     tcall_refuse_(&review,
@@ -14808,7 +14311,7 @@ static bool tcall_has_nameless_(const tcall_service *services, size_t count)
 }
 
 /* The same for the registry itself. */
-TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
+static int tcall_report_desc_(tcall *tc)
 {
     const tcall_desc *desc = &tc->desc;
     tcall_review_ review = tcall_review_of_(tc, "tcall_desc");
@@ -14840,8 +14343,6 @@ TCALL_SHARED_ int tcall_desc_check_(tcall *tc)
 #endif
     return review.error;
 }
-
-/* ---- the report ---- */
 
 /* Begins a line of the report; returns where to write on, or NULL. */
 TCALL_SHARED_ tcall_writer *tcall_report_(tcall *tc, const char *name)
@@ -14903,21 +14404,1028 @@ static void tcall_report_notes_(tcall *tc, const tcall_tool *tool)
     }
 }
 
+/* Reports on a row, or NULL: on the registry. */
+static int tcall_report_check_(tcall *tc, const tcall_tool *tool)
+{
+    int r = tool ? tcall_report_row_(tc, tool) : tcall_report_desc_(tc);
+    if (tool && r == TCALL_OK)
+        tcall_report_notes_(tc, tool);
+    return r;
+}
+
 TCALL_DATA_ const struct tcall_reporter_ tcall_report = {tcall_report_tell_,
-                                                         tcall_report_notes_};
+                                                         tcall_report_check_};
+
+/* ==========================================================================
+ * >>say: schemas
+ *
+ * The schema of a tool is written as its provider wants it: from the text of
+ * its author, or from its shape, as a struct and an example are. What is
+ * written of shapes is a piece of flash at a time, since on an AVR texts are
+ * read from there by instructions of their own.
+ */
+
+/* ---- texts in flash ---- */
+
+/* Writes a JSON string. */
+static void tcall_put_string_(tcall_writer *writer, const char *text)
+{
+    tcall_write_quote(writer);
+    tcall_write_flash(writer, text);
+    tcall_write_unquote(writer);
+}
+
+/* Writes JSON text, which need not be whole, after the comma that is due. */
+static void tcall_put_text_(tcall_writer *writer, const char *json)
+{
+    tcall_write_comma_(writer);
+    tcall_write_flash(writer, json);
+}
+#define TCALL_PUT_(writer, literal) \
+    tcall_put_text_(writer, TCALL_FLASH_TEXT_(literal))
+
+static void tcall_put_key_(tcall_writer *writer, const char *key)
+{
+    tcall_put_string_(writer, key);
+    tcall_write_char_(writer, ':');
+}
+
+/* Writes it as a value of a node. */
+static void tcall_put_decimal_(tcall_writer *writer, tcall_int value,
+                               const tcall_shape *node)
+{
+    tcall_write_comma_(writer);
+    tcall_put_number_(writer, value, node->digits);
+}
+
+/* ---- all of a shape ---- */
+
+/* An object or list that is open. */
+typedef struct tcall_level_in_ {
+    const tcall_object *object; /* NULL: it is a list, */
+    const tcall_shape *list;    /* this one; in flash both */
+    const char *at;             /* its struct or first item; NULL: none */
+    uint16_t next, count;       /* members or items: passed; all */
+} tcall_level_in_;
+
+/* A walk over the values of a shape, and of a struct if there is one; else a
+ * list has one item. It goes as deep as the decoder does. */
+typedef struct tcall_shape_walk_ {
+    const tcall_shape *shape; /* of the value at hand, in flash */
+    const char *at;           /* where it is, or NULL */
+    tcall_level_in_ *in;      /* what it is in; once entered, itself */
+    uint8_t depth;            /* of what is open; 0: the walk has ended */
+    bool deep;                /* some values lie too deep, and are left out */
+    tcall_level_in_ open[TOOLCALL_SHAPE_LEVELS];
+} tcall_shape_walk_;
+
+/* Opens an object or a list. */
+static void tcall_walk_open_(tcall_shape_walk_ *walk,
+                             const tcall_object *object,
+                             const tcall_shape *list)
+{
+    walk->in = &walk->open[walk->depth++];
+    walk->in->object = object;
+    walk->in->list = list;
+    walk->in->at = walk->at;
+    walk->in->next = 0;
+    walk->in->count = object ? TCALL_FETCH_8_(&object->count) : 1;
+}
+
+/* Begins in an object. args: its struct, or NULL. */
+static void tcall_walk_begin_(tcall_shape_walk_ *walk,
+                              const tcall_object *shape, const void *args)
+{
+    memset(walk, 0, sizeof *walk);
+    walk->at = (const char *)args;
+    tcall_walk_open_(walk, shape, NULL);
+}
+
+/* Enters the value at hand. Returns false where it has no parts or they lie too
+ * deep. */
+static bool tcall_walk_enter_(tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    bool list = shape->kind == TCALL_KIND_LIST;
+    if (!list && shape->kind != TCALL_KIND_OBJECT)
+        return false;
+    walk->deep |= walk->depth == TOOLCALL_SHAPE_LEVELS;
+    if (walk->deep)
+        return false;
+    tcall_walk_open_(walk, list ? NULL : (const tcall_object *)shape->more,
+                     list ? walk->shape : NULL);
+    if (list && walk->at) {
+        memcpy(&walk->in->count, walk->at, sizeof walk->in->count);
+        walk->in->at += shape->digits;
+    }
+    return true;
+}
+
+/* Goes on to the next member or item of what is open; at its end leaves it,
+ * which is the value at hand again. Returns false then. */
+static bool tcall_walk_next_(tcall_shape_walk_ *walk)
+{
+    bool ends = walk->in->next == walk->in->count;
+    const tcall_level_in_ *in;
+    size_t index;
+    if (ends && --walk->depth == 0)
+        return false;
+    walk->in -= ends;
+    walk->in->next = (uint16_t)(walk->in->next + !ends);
+    in = walk->in;
+    index = in->next - 1u;
+    walk->shape =
+        in->object
+            ? TCALL_FETCH_POINTER_(const tcall_shape *, &in->object->members) +
+                  index
+            : TCALL_FETCH_POINTER_(const tcall_shape *, &in->list->more);
+    walk->at = in->at;
+    if (in->at)
+        walk->at += in->object ? TCALL_FETCH_16_(&walk->shape->offset)
+                               : index * TCALL_FETCH_16_(&in->list->size);
+    return !ends;
+}
+
+/* Returns a list of words as one text, each ended by NUL. */
+static tcall_str tcall_words_text_(const char *words, int count)
+{
+    return tcall_slice_(words, (size_t)(tcall_word_at_(words, count) - words));
+}
+
+/* Returns one of the texts in which the shape's meaning is: names,
+ * descriptions, words of choices, of this object and those within. They are in
+ * flash, and end with a NUL each. An index past the last gives an empty one. */
+TCALL_SHARED_ tcall_str tcall_shape_words_(const tcall_object *shape,
+                                           unsigned index)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    while (walk.depth) {
+        if (!tcall_walk_next_(&walk))
+            continue;
+        if (walk.in->object && walk.in->next == 1) {
+            TCALL_FETCH_(tcall_object, object, walk.in->object);
+            if (index < 2)
+                return tcall_words_text_(index ? object->descriptions
+                                               : object->names,
+                                         object->count);
+            index -= 2;
+        }
+        if (!tcall_walk_enter_(&walk)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (value->kind == TCALL_KIND_CHOICE && index-- == 0)
+                return tcall_words_text_((const char *)value->more,
+                                         (int)value->high + 1);
+        }
+    }
+    return tcall_slice_(NULL, 0);
+}
+
+/* ---- values of a struct ---- */
+
+#ifndef TOOLCALL_NO_INT64
+
+/* Returns a default of kind number in millionths; it has no more decimals. It
+ * is taken apart as an IEEE 754 double: a program that has no use for the
+ * arithmetic of doubles does not get it for this. */
+static int64_t tcall_millionths_(double number)
+{
+    const uint64_t one = (uint64_t)1 << 52;
+    uint64_t bits, rest, whole = 0;
+    int below; /* places after the binary point */
+    if (sizeof number != sizeof bits)
+        return (int64_t)(number * 1e6 + (number < 0 ? -0.5 : 0.5));
+    memcpy(&bits, &number, sizeof number);
+    below = 1075 - (int)(bits >> 52 & 0x7FF);
+    rest = (bits & (one - 1)) | one;
+    if (below <= 0) {
+        whole = below < -10 ? INT64_MAX / 1000000 : rest << -below;
+        rest = 0;
+    } else if (below < 64) {
+        whole = rest >> below;
+        rest -= whole << below;
+    }
+    if (below > 103)
+        rest = 0;
+    /* forty places are more than six decimals need */
+    if (rest)
+        rest = below > 40 ? rest >> (below - 40) : rest << (40 - below);
+    whole = whole * 1000000 + ((rest * 1000000 + (one >> 13)) >> 40);
+    return bits >> 63 ? -(int64_t)whole : (int64_t)whole;
+}
+
+#endif
+
+/* Writes a value that has no parts. A default lies in flash, and has at most
+ * six decimals. */
+TCALL_NOINLINE_ static void tcall_put_leaf_(tcall_writer *writer,
+                                            const tcall_shape *node,
+                                            const char *at, bool flash)
+{
+    static const uint8_t sizes[] TCALL_FLASH_ = {0, 1, 4, 8, sizeof(double),
+                                                 0, 1};
+    size_t size = node->kind <= TCALL_KIND_CHOICE
+                      ? TCALL_FETCH_8_(sizes + node->kind)
+                      : 0u;
+    union {
+        uint8_t byte;
+        int32_t narrow;
+#ifndef TOOLCALL_NO_INT64
+        int64_t wide;
+        double number;
+#endif
+    } is;
+    if (flash)
+        TCALL_COPY_(&is, at, size);
+    else
+        memcpy(&is, at, size);
+    if (node->kind == TCALL_KIND_BOOLEAN)
+        tcall_put_text_(writer, is.byte ? TCALL_FLASH_TEXT_("true")
+                                        : TCALL_FLASH_TEXT_("false"));
+    else if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(writer,
+                          tcall_word_at_((const char *)node->more, is.byte));
+    else if (node->kind == TCALL_KIND_TEXT && flash)
+        tcall_put_string_(writer, at);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_string(writer, at);
+    else if (node->kind == TCALL_KIND_JSON)
+        tcall_write_verbatim(writer, tcall_str_of(at));
+    else if (node->kind == TCALL_KIND_INTEGER)
+        tcall_put_decimal_(writer, is.narrow, node);
+#ifndef TOOLCALL_NO_INT64
+    else if (node->kind == TCALL_KIND_INTEGER64)
+        tcall_put_decimal_(writer, is.wide, node);
+    else if (node->kind == TCALL_KIND_NUMBER && flash)
+        tcall_put_decimal_(writer, tcall_millionths_(is.number), node);
+    else if (node->kind == TCALL_KIND_NUMBER)
+        tcall_write_double(writer, is.number);
+#endif
+    else
+        tcall_write_null(writer);
+}
+
+/* Writes the key of a member that came or has a default; without a struct, of
+ * one that is required. Returns false of any other; *null: it came as null. */
+static bool tcall_put_member_(tcall_writer *writer,
+                              const tcall_shape_walk_ *walk, bool *null)
+{
+    TCALL_FETCH_(tcall_object, object, walk->in->object);
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    const uint8_t *given = (const uint8_t *)walk->in->at;
+    unsigned i = walk->in->next - 1u;
+    *null = given && !TCALL_BIT_OF_(given, i) &&
+            !(shape->flags & TCALL_MEMBER_DEFAULT);
+    if (given
+            ? shape->offset == TCALL_NOWHERE ||
+                  (*null && !TCALL_BIT_OF_(given + (object->count + 7) / 8, i))
+            : !(shape->flags & TCALL_MEMBER_REQUIRED))
+        return false;
+    tcall_put_key_(writer, tcall_word_at_(object->names, (int)i));
+    return true;
+}
+
+/* Writes a value that has no parts: the one at a place, or one that fits. */
+typedef void (*tcall_put_)(tcall_writer *writer, const tcall_shape *shape,
+                           const char *at);
+
+/* Writes a struct; without one, as little as the shape requires. */
+static int tcall_put_values_(tcall_writer *writer, const tcall_object *shape,
+                             const void *args, tcall_put_ put)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, args);
+    tcall_write_open(writer, '{');
+    while (walk.depth) {
+        bool list = !walk.in->object, null = false;
+        if (!tcall_walk_next_(&walk)) {
+            tcall_write_close(writer, list ? ']' : '}');
+        } else if (list || tcall_put_member_(writer, &walk, &null)) {
+            TCALL_FETCH_(tcall_shape, value, walk.shape);
+            if (null) {
+                tcall_write_null(writer);
+            } else if (!tcall_walk_enter_(&walk)) {
+                put(writer, value, walk.at);
+            } else {
+                tcall_write_open(writer, walk.in->object ? '{' : '[');
+                if (!walk.in->object && !args)
+                    walk.in->count = (uint16_t)value->low;
+            }
+        }
+    }
+    return walk.deep ? tcall_writer_fail_(writer, TCALL_E_DEPTH)
+                     : writer->error;
+}
+
+static void tcall_put_stored_(tcall_writer *writer, const tcall_shape *shape,
+                              const char *at)
+{
+    tcall_put_leaf_(writer, shape, at, false);
+}
+
+int tcall_write_struct(tcall_writer *writer, const tcall_object *shape,
+                       const void *args)
+{
+    return tcall_put_values_(writer, shape, args, tcall_put_stored_);
+}
+
+/* ---- an example of what a shape allows ---- */
+
+/* Writes a text with as many characters as a schema wants. */
+TCALL_NOINLINE_ TCALL_SHARED_ void
+tcall_write_example_text_(tcall_writer *out, tcall_int low, tcall_int high)
+{
+    tcall_int len = low > 5 ? low : high < 5 ? high : 5, i;
+    tcall_write_quote(out);
+    for (i = 0; i < len && !out->error; i++)
+        tcall_write_bytes(out, &"value"[i % 5], 1);
+    tcall_write_unquote(out);
+}
+
+/* Writes a number near the bounds of a node, 1 without any. */
+static void tcall_put_number_near_(tcall_writer *out, const tcall_shape *node)
+{
+    const tcall_limits_ is = tcall_limits_of_(node);
+    tcall_int value = 1;
+    int i;
+    for (i = 0; i < node->digits; i++)
+        value *= 10;
+    if (is.low.how == TCALL_LIMIT_BEYOND_ && is.high.how)
+        value = is.low.number / 2 + is.high.number / 2;
+    else if (is.low.how)
+        value = is.low.number + (is.low.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    else if (is.high.how && value > is.high.number)
+        value =
+            is.high.number - (is.high.how == TCALL_LIMIT_BEYOND_ ? value : 0);
+    tcall_put_decimal_(out, value, node);
+}
+
+/* Writes a value that a node allows. */
+static void tcall_put_fitting_(tcall_writer *out, const tcall_shape *node,
+                               const char *at)
+{
+    (void)at;
+    if (node->kind == TCALL_KIND_CHOICE)
+        tcall_put_string_(out, (const char *)node->more);
+    else if (node->kind == TCALL_KIND_TEXT)
+        tcall_write_example_text_(out, node->low, node->high);
+    else if (node->types & TCALL_SHAPE_STRING)
+        tcall_write_example_text_(out, 0, 5);
+    else if (node->types & TCALL_SHAPE_BOOLEAN)
+        tcall_write_bool(out, true);
+    else
+        tcall_put_number_near_(out, node);
+}
+
+/* Writes arguments that a shape allows: all that is required. */
+TCALL_SHARED_ int tcall_write_shape_example_(tcall_writer *out,
+                                             const tcall_object *shape)
+{
+    return tcall_put_values_(out, shape, NULL, tcall_put_fitting_);
+}
+
+/* ---- JSON Schema ---- */
+
+/* How a schema is written, and what it takes of what a strict mode limits. */
+typedef struct tcall_view_ {
+    tcall_writer *out;
+    uint8_t mode;              /* TCALL_STRICT_...; NONE: all that it says */
+    bool unfit;                /* it cannot be strict */
+    uint16_t optional, unions; /* so many there are */
+} tcall_view_;
+
+/* Strict modes accept so many levels of schemas below the first. */
+#define TCALL_STRICT_LEVELS_ 10
+
+/* Returns the types that are said of the value at hand; all of them are said by
+ * saying nothing. OpenAI wants an optional property to be required, or null. */
+static unsigned tcall_view_types_(const tcall_view_ *view,
+                                  const tcall_shape_walk_ *walk)
+{
+    const unsigned all = TCALL_SHAPE_ANY & ~(unsigned)TCALL_SHAPE_INTEGER;
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    unsigned types = tcall_types_of_(shape->types);
+    if (view->mode == TCALL_STRICT_OPENAI && walk->in->object &&
+        !(shape->flags & TCALL_MEMBER_REQUIRED))
+        types |= TCALL_SHAPE_NULL;
+    return (types & all) == all ? 0 : types;
+}
+
+/* Writes the first type of a set, null last; returns the others. */
+static unsigned tcall_view_type_(tcall_writer *out, unsigned types)
+{
+    static const char words[] TCALL_FLASH_ =
+        "null\0boolean\0integer\0number\0string\0array\0object\0";
+    int index = types > TCALL_SHAPE_NULL;
+    while (!(types >> index & 1))
+        index++;
+    TCALL_PUT_(out, "\"type\":");
+    tcall_put_string_(out, tcall_word_at_(words, index));
+    return types & ~(1u << index);
+}
+
+/* Writes one bound, if there is one and the view has it. */
+TCALL_NOINLINE_ static void tcall_view_bound_(tcall_view_ *view,
+                                              const tcall_limits_ *limits,
+                                              const tcall_limit_ *limit)
+{
+    static const char keys[] TCALL_FLASH_ =
+        "exclusiveMinimum\0exclusiveMaximum\0minimum\0maximum\0"
+        "minLength\0maxLength\0minItems\0maxItems\0";
+    int group = limit->how == TCALL_LIMIT_BEYOND_ ? 0 : limits->of;
+    /* Anthropic takes an array of at least one */
+    bool few = view->mode == TCALL_STRICT_ANTHROPIC &&
+               limits->of == TCALL_LIMITS_ITEMS_ && limit == &limits->low &&
+               limit->number <= 1;
+    if (!limit->how || (view->mode && !few))
+        return;
+    tcall_put_key_(view->out,
+                   tcall_word_at_(keys, group * 2 + (limit == &limits->high)));
+    tcall_put_number_(view->out, limit->number, limits->digits);
+}
+
+/* Begins the schema of the value at hand: up to what is in it. Of several types
+ * the first says all else: not everyone accepts a list of types. */
+TCALL_NOINLINE_ static void tcall_view_begin_(tcall_view_ *view,
+                                              const tcall_shape_walk_ *walk)
+{
+    TCALL_FETCH_(tcall_shape, shape, walk->shape);
+    tcall_limits_ limits = tcall_limits_of_(shape);
+    unsigned types = tcall_view_types_(view, walk);
+    bool several = (types & (types - 1)) != 0;
+    bool any = shape->kind == TCALL_KIND_ANY || shape->kind == TCALL_KIND_JSON;
+    if (walk->in->object && !(shape->flags & TCALL_MEMBER_REQUIRED))
+        view->optional++;
+    view->unions = (uint16_t)(view->unions + several);
+    view->unfit |=
+        walk->depth > TCALL_STRICT_LEVELS_ ||
+        (any && shape->types & (TCALL_SHAPE_ARRAY | TCALL_SHAPE_OBJECT));
+    if (several)
+        TCALL_PUT_(view->out, "\"anyOf\":[{");
+    if (types)
+        tcall_view_type_(view->out, types);
+    tcall_view_bound_(view, &limits, &limits.low);
+    tcall_view_bound_(view, &limits, &limits.high);
+    if (shape->kind == TCALL_KIND_CHOICE) {
+        const char *word = (const char *)shape->more;
+        int32_t left = shape->high;
+        TCALL_PUT_(view->out, "\"enum\":[");
+        for (; left >= 0; left--, word = tcall_word_next_(word))
+            tcall_put_string_(view->out, word);
+        TCALL_SAY(view->out, "]");
+    }
+}
+
+/* Ends it: with its other types, what a member is for, and its default. */
+TCALL_NOINLINE_ static void tcall_view_end_(tcall_view_ *view,
+                                            const tcall_shape_walk_ *walk)
+{
+    const tcall_object *around = walk->in->object;
+    unsigned types = tcall_view_types_(view, walk);
+    unsigned others = types & (types - 1);
+    if (types & TCALL_SHAPE_NULL &&
+        others) /* null is the last, not the first */
+        others = (others & (others - 1)) | TCALL_SHAPE_NULL;
+    if (others) {
+        while (others) {
+            TCALL_SAY(view->out, "},{");
+            others = tcall_view_type_(view->out, others);
+        }
+        TCALL_SAY(view->out, "}]");
+    }
+    if (around) {
+        TCALL_FETCH_(tcall_object, object, around);
+        TCALL_FETCH_(tcall_shape, shape, walk->shape);
+        const char *text =
+            tcall_word_at_(object->descriptions, walk->in->next - 1);
+        if (TCALL_BYTE_(text)) {
+            TCALL_PUT_(view->out, "\"description\":");
+            tcall_put_string_(view->out, text);
+        }
+        if (shape->flags & TCALL_MEMBER_DEFAULT && !view->mode) {
+            TCALL_PUT_(view->out, "\"default\":");
+            tcall_put_leaf_(view->out, shape,
+                            (const char *)object->initial + shape->offset,
+                            true);
+        }
+    }
+    TCALL_SAY(view->out, "}");
+}
+
+/* Writes what the schema of an object says after its properties: which of them
+ * have to be there, and that there are no others. */
+TCALL_NOINLINE_ static void tcall_view_rest_(tcall_view_ *view,
+                                             const tcall_object *from)
+{
+    TCALL_FETCH_(tcall_object, object, from);
+    bool all = view->mode == TCALL_STRICT_OPENAI, any = false;
+    int i;
+    TCALL_SAY(view->out, "}");
+    for (i = 0; i < object->count; i++) {
+        if (!all && !(TCALL_FETCH_8_(&object->members[i].flags) &
+                      TCALL_MEMBER_REQUIRED))
+            continue;
+        if (!any)
+            TCALL_PUT_(view->out, "\"required\":[");
+        any = true;
+        tcall_put_string_(view->out, tcall_word_at_(object->names, i));
+    }
+    if (any)
+        TCALL_SAY(view->out, "]");
+    if (view->mode != TCALL_STRICT_OLLAMA && (view->mode || !object->open))
+        TCALL_PUT_(view->out, "\"additionalProperties\":false");
+}
+
+/* Writes the schema of an object as the view wants it. */
+TCALL_SHARED_ int tcall_view_shape_(tcall_view_ *view,
+                                    const tcall_object *shape)
+{
+    tcall_shape_walk_ walk;
+    tcall_walk_begin_(&walk, shape, NULL);
+    tcall_write_open(view->out, '{');
+    TCALL_SAY(view->out, "\"type\":\"object\",\"properties\":{");
+    while (walk.depth) {
+        const tcall_object *left = walk.in->object;
+        if (tcall_walk_next_(&walk)) {
+            if (left)
+                tcall_put_key_(view->out,
+                               tcall_word_at_(TCALL_FETCH_POINTER_(
+                                                  const char *, &left->names),
+                                              walk.in->next - 1));
+            else
+                TCALL_PUT_(view->out, "\"items\":");
+            TCALL_SAY(view->out, "{");
+            tcall_view_begin_(view, &walk);
+            if (tcall_walk_enter_(&walk)) {
+                if (walk.in->object)
+                    TCALL_PUT_(view->out, "\"properties\":{");
+                continue;
+            }
+        } else if (left) {
+            tcall_view_rest_(view, left);
+        }
+        if (walk.depth)
+            tcall_view_end_(view, &walk);
+    }
+    tcall_write_close(view->out, '}');
+    return walk.deep ? tcall_writer_fail_(view->out, TCALL_E_DEPTH)
+                     : view->out->error;
+}
+
+int tcall_write_shape(tcall_writer *writer, const tcall_object *shape)
+{
+    tcall_view_ view = {writer, TCALL_STRICT_NONE, false, 0, 0};
+    return tcall_view_shape_(&view, shape);
+}
+
+/* ---- the text of a schema, as a mode has it ---- */
+
+/* What the value of a keyword is. */
+enum {
+    TCALL_STRICT_COPY_,   /* data, copied as it is */
+    TCALL_STRICT_SCHEMA_, /* a schema */
+    TCALL_STRICT_LIST_,   /* an array of schemas */
+    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
+    TCALL_STRICT_PROPERTIES_,
+    TCALL_STRICT_FORMAT_,
+    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
+    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
+    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
+    TCALL_STRICT_CLOSED_ /* additionalProperties */
+};
+
+/* Modes, for short. */
+enum {
+    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
+    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
+    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
+    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
+};
+
+/* A keyword. What is not listed is left out everywhere. */
+typedef struct tcall_strict_keyword_ {
+    const char *name;
+    const char *written_as; /* NULL: the same */
+    uint8_t value;          /* TCALL_STRICT_..._ */
+    uint8_t kept;           /* the modes that have it */
+    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
+} tcall_strict_keyword_;
+
+/* Other bounds, and pattern, are left out everywhere: they are checked when a
+ * call comes. */
+static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
+    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
+    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
+    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
+    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
+    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
+    {"required", NULL, TCALL_STRICT_COPY_,
+     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
+    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
+    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
+    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
+    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
+     TCALL_FOR_OPENAI_},
+    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
+    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
+    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
+    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
+     TCALL_FOR_ANTHROPIC_},
+    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
+    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
+};
+
+/* Deeper brackets are copied as they are. */
+#define TCALL_STRICT_DEPTH_ 24
+
+/* So many schemas of one tool are written where a $ref names them. */
+#define TCALL_STRICT_REFS_ 32
+
+/* A bracket that is open. */
+typedef struct tcall_strict_open_ {
+    const char *from;
+    const char *back; /* what is next after it, where a $ref led to it */
+    uint8_t value;    /* TCALL_STRICT_..._ */
+    bool nullable;
+} tcall_strict_open_;
+
+/* Writes a schema again, without recursion. */
+typedef struct tcall_strict_walk_ {
+    tcall_view_ *view;
+    uint8_t depth, level; /* of brackets, of schemas */
+    uint8_t refs;         /* so many were followed */
+    tcall_strict_open_ open[TCALL_STRICT_DEPTH_];
+} tcall_strict_walk_;
+
+/* Returns whether a string is the name, or an array has it. Names may be
+ * escaped in one place and not in the other. */
+static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
+{
+    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
+    for (; at && *at == '"';
+         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
+        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
+            return true;
+    return false;
+}
+
+/* Returns whether the schema's type allows this one. */
+static bool tcall_strict_type_(const char *schema, const char *word)
+{
+    return tcall_strict_has_(tcall_text_get_(schema, "type"),
+                             tcall_text_bytes_in_(tcall_str_of(word)));
+}
+
+/* Returns whether it is what strict modes refuse: a value of any kind, an
+ * object of any members, an array of anything. */
+static bool tcall_strict_vague_(const char *schema)
+{
+    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
+                                        "$ref", "enum",  "const"};
+    size_t i = 0;
+    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
+        i++;
+    return i == TCALL_ARRAY_LEN(kinds) ||
+           (tcall_strict_type_(schema, "object") &&
+            !tcall_text_get_(schema, "properties")) ||
+           (tcall_strict_type_(schema, "array") &&
+            !tcall_text_get_(schema, "items"));
+}
+
+/* Copies the value at p and returns its end. */
+static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_str value = tcall_text_verbatim_(p);
+    tcall_write_verbatim(walk->view->out, value);
+    return p + value.len;
+}
+
+/* Enters the bracket at p, or where a $ref led to; returns the next byte to
+ * look at. */
+static const char *tcall_strict_enter_(tcall_strict_walk_ *walk, const char *p,
+                                       const char *back, uint8_t value,
+                                       bool nullable)
+{
+    tcall_view_ *view = walk->view;
+    tcall_strict_open_ *open = &walk->open[walk->depth];
+    if (value == TCALL_STRICT_SCHEMA_ && *p == '{' && !back) {
+        const char *type = tcall_text_get_(p, "type");
+        view->unions = (uint16_t)(view->unions + (type && *type == '['));
+        view->unfit |=
+            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
+    }
+    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
+        walk->depth == TCALL_STRICT_DEPTH_) {
+        view->unfit = true;
+        return back ? back : tcall_strict_copy_(walk, p);
+    }
+    if (!back)
+        tcall_write_open(view->out, *p);
+    open->from = p;
+    open->back = back;
+    open->value = value;
+    open->nullable = nullable;
+    walk->depth++;
+    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
+    return p + 1;
+}
+
+/* Ends the members of a schema: strict objects are closed, and OpenAI wants
+ * every property to be required. */
+static void tcall_strict_close_schema_(const tcall_strict_walk_ *walk,
+                                       const char *schema)
+{
+    tcall_writer *out = walk->view->out;
+    const char *properties = tcall_text_get_(schema, "properties");
+    const char *name = tcall_text_first_(properties);
+    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
+    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
+        !(follows && tcall_text_get_(schema, "$ref")))
+        TCALL_PUT_(out, "\"type\":\"object\"");
+    if (!properties || follows)
+        return;
+    TCALL_PUT_(out, "\"additionalProperties\":false");
+    if (walk->view->mode != TCALL_STRICT_OPENAI)
+        return;
+    TCALL_PUT_(out, "\"required\":["); /* as they are escaped */
+    for (; name;
+         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
+        tcall_write_verbatim(out, tcall_text_verbatim_(name));
+    TCALL_SAY(out, "]");
+}
+
+/* Leaves the bracket that ends at p; returns the next byte to look at. */
+static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
+{
+    const tcall_strict_open_ *open = &walk->open[--walk->depth];
+    bool schema = open->value == TCALL_STRICT_SCHEMA_;
+    walk->level = (uint8_t)(walk->level - schema);
+    if (open->back)
+        return open->back;
+    if (schema)
+        tcall_strict_close_schema_(walk, open->from);
+    tcall_write_close(walk->view->out, *p);
+    if (open->nullable)
+        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
+    return p + 1;
+}
+
+/* Returns the schema in the same text that a $ref names, or NULL. One that is
+ * open already would lead into itself. */
+static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
+                                        const char *ref)
+{
+    const char *at = walk->open[0].from, *p = ref + 2;
+    char name[TCALL_NAME_MAX_];
+    int i = walk->depth, len;
+    while (at && *p == '/') {
+        bool object = *at == '{';
+        p++;
+        len = tcall_pointer_step_(&p, name);
+        at = len < 0 ? NULL
+                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
+        if (at && object)
+            at = tcall_text_value_(at);
+    }
+    while (at && i-- > 0)
+        if (walk->open[i].from == at)
+            at = NULL;
+    return at && ref[0] == '"' && ref[1] == '#' && *p == '"' && *at == '{'
+               ? at
+               : NULL;
+}
+
+/* Returns whether a schema that led here by a $ref has this keyword itself. */
+static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
+                                    const char *keyword)
+{
+    int i;
+    for (i = walk->depth - 1; walk->open[i].back; i--)
+        if (tcall_text_get_(walk->open[i - 1].from, keyword))
+            return true;
+    return false;
+}
+
+/* Returns the row of a keyword, whose quotes are included, for a mode. */
+static const tcall_strict_keyword_ *tcall_strict_find_(uint8_t mode,
+                                                       const char *key)
+{
+    const tcall_strict_keyword_ *row = tcall_strict_keywords_;
+    for (;
+         row < tcall_strict_keywords_ + TCALL_ARRAY_LEN(tcall_strict_keywords_);
+         row++)
+        if (((row->kept | row->unfit) & mode ||
+             row->value == TCALL_STRICT_CLOSED_) &&
+            tcall_text_is_(key, row->name))
+            return row;
+    return NULL;
+}
+
+/* Returns whether the mode takes this value of a keyword that it has: formats
+ * that it knows, and small numbers. */
+static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
+{
+    const char *known =
+        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
+        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
+    if (kind == TCALL_STRICT_FEW_)
+        return (*value == '0' || *value == '1') &&
+               tcall_text_verbatim_(value).len == 1;
+    return kind != TCALL_STRICT_FORMAT_ ||
+           (*value == '"' &&
+            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
+            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
+}
+
+/* A member of a schema. Returns the next byte to look at. */
+static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
+                                        const char *key)
+{
+    tcall_view_ *view = walk->view;
+    const char *value = tcall_text_value_(key), *next = tcall_text_skip_(value);
+    const tcall_strict_keyword_ *row = tcall_strict_find_(view->mode, key);
+    uint8_t kind = row ? row->value : (uint8_t)TCALL_STRICT_COPY_;
+    bool doubled, constant = kind == TCALL_STRICT_CONST_;
+    if (kind == TCALL_STRICT_REF_) {
+        /* Ollama knows no $ref: the members of what it names are written */
+        value = tcall_strict_target_(walk, value);
+        if (!value || walk->refs == TCALL_STRICT_REFS_)
+            return next;
+        walk->refs++;
+        return tcall_strict_enter_(walk, value, next, TCALL_STRICT_SCHEMA_,
+                                   false);
+    }
+    if (!row || tcall_strict_is_hidden_(walk, row->name))
+        return next;
+    /* oneOf is written as anyOf, which may be there already. */
+    doubled =
+        kind == TCALL_STRICT_LIST_ && row->written_as &&
+        tcall_text_get_(walk->open[walk->depth - 1].from, row->written_as);
+    view->unfit |= doubled || row->unfit & view->mode ||
+                   (kind == TCALL_STRICT_CLOSED_ && *value != 'f');
+    if (doubled || !(row->kept & view->mode) ||
+        !tcall_strict_takes_(view->mode, kind, value))
+        return next;
+    tcall_write_key(view->out, row->written_as ? row->written_as : row->name);
+    view->unions = (uint16_t)(view->unions + (kind == TCALL_STRICT_LIST_));
+    if (kind >= TCALL_STRICT_SCHEMA_ && kind <= TCALL_STRICT_PROPERTIES_)
+        return tcall_strict_enter_(walk, value, NULL, kind, false);
+    tcall_write_text(view->out, constant ? "[" : "");
+    tcall_strict_copy_(walk, value);
+    tcall_write_text(view->out, constant ? "]" : "");
+    return next;
+}
+
+/* An element of a list of schemas, or a schema with its name. An optional
+ * property is required for OpenAI, and may be null; Anthropic counts them for
+ * the whole request. */
+static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
+{
+    tcall_view_ *view = walk->view;
+    const tcall_strict_open_ *open = &walk->open[walk->depth - 1];
+    bool nullable = false;
+    if (open->value == TCALL_STRICT_PROPERTIES_ &&
+        !tcall_strict_has_(tcall_text_get_(open[-1].from, "required"),
+                           tcall_text_bytes_of_(p))) {
+        view->optional++;
+        nullable = view->mode == TCALL_STRICT_OPENAI;
+    }
+    if (open->value != TCALL_STRICT_LIST_) {
+        tcall_strict_copy_(walk, p);
+        tcall_write_char_(view->out, ':');
+        p = tcall_text_value_(p);
+    }
+    if (nullable)
+        TCALL_PUT_(view->out, "{\"anyOf\":[");
+    return tcall_strict_enter_(walk, p, NULL, TCALL_STRICT_SCHEMA_, nullable);
+}
+
+/* Writes the schema again. What is open decides what comes next: keywords, or
+ * schemas in a list or by name. */
+TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view, const char *p)
+{
+    tcall_strict_walk_ walk;
+    memset(&walk, 0, sizeof walk);
+    walk.view = view;
+    p = tcall_strict_enter_(&walk, p, NULL, TCALL_STRICT_SCHEMA_, false);
+    while (walk.depth && *(p = tcall_text_next_(p)))
+        p = tcall_text_closes_(p) ? tcall_strict_close_(&walk, p)
+            : walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_
+                ? tcall_strict_member_(&walk, p)
+                : tcall_strict_schema_(&walk, p);
+}
+
+/* Writes a schema as it is, to the byte, but for the type that every provider
+ * insists on. */
+static void tcall_strict_plain_(tcall_writer *out, const char *schema)
+{
+    const char *end = tcall_text_skip_(schema);
+    if (!tcall_text_get_(schema, "type")) {
+        tcall_write_text(out, "{\"type\":\"object\"");
+        if (!tcall_text_get_(schema, "properties"))
+            tcall_write_text(out, ",\"properties\":{}");
+        schema = tcall_text_space_(schema + 1);
+        if (*schema != '}')
+            tcall_write_text(out, ",");
+    }
+    tcall_write_bytes(out, schema, (size_t)(end - schema));
+}
+
+/* ---- the schema of a tool ---- */
+
+/* What one request may still hold of what a provider limits. */
+typedef struct tcall_strict_budget_ {
+    uint8_t mode; /* TCALL_STRICT_... */
+    uint16_t tools, optional, unions;
+} tcall_strict_budget_;
+
+/* Anthropic publishes limits for all tools of a request together. */
+TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(uint8_t mode)
+{
+    const tcall_strict_budget_ limited = {mode, 20, 24, 16};
+    const tcall_strict_budget_ free = {mode, 999, 999, 999};
+    return mode == TCALL_STRICT_ANTHROPIC ? limited : free;
+}
+
+/* Returns the text of the schema that is sent of a tool, or NULL: it is written
+ * from its shape. */
+static const char *tcall_tool_schema_(const tcall_tool *tool)
+{
+    const char *text = tool->provider_schema.text ? tool->provider_schema.text
+                                                  : tool->parameters.text;
+    if (tool->shape && !tool->provider_schema.text)
+        return NULL;
+    text = text ? tcall_text_space_(text) : "";
+    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
+}
+
+/* Writes the schema of a tool as the mode wants it. */
+static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
+                                      uint8_t mode)
+{
+    const char *text = tcall_tool_schema_(tool);
+    tcall_view_ view = {out, mode, false, 0, 0};
+    if (!text)
+        tcall_view_shape_(&view, tool->shape);
+    else if (mode)
+        tcall_strict_text_(&view, text);
+    else
+        tcall_strict_plain_(out, text);
+    if (text) /* of an object, and not of one of several */
+        view.unfit |= !tcall_strict_type_(text, "object") ||
+                      tcall_text_get_(text, "anyOf") ||
+                      tcall_text_get_(text, "oneOf") ||
+                      tcall_text_get_(text, "allOf");
+    return view;
+}
+
+/* Returns whether the tool can be sent as strict. Then what it takes of the
+ * budget is gone. */
+TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    tcall_view_ needs;
+    tcall_writer count;
+    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
+        return false;
+    tcall_writer_init(&count, NULL, 0);
+    needs = tcall_strict_tool_(&count, tool, budget->mode);
+    if (needs.unfit || needs.optional > budget->optional ||
+        needs.unions > budget->unions)
+        return false;
+    budget->tools--;
+    budget->optional = (uint16_t)(budget->optional - needs.optional);
+    budget->unions = (uint16_t)(budget->unions - needs.unions);
+    return true;
+}
+
+/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
+ * is strict. */
+TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
+                                       const tcall_tool *tool,
+                                       tcall_strict_budget_ *budget)
+{
+    bool strict = tcall_strict_spend_(tool, budget);
+    tcall_strict_tool_(out, tool,
+                       strict || budget->mode == TCALL_STRICT_OLLAMA
+                           ? budget->mode
+                           : (uint8_t)TCALL_STRICT_NONE);
+    return strict;
+}
 
 /* ==========================================================================
  * >>schemas
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */
@@ -15197,350 +15705,6 @@ TCALL_SHARED_ tcall_say_ tcall_say_of_(tcall_schema_text source)
 {
     return source.reader ? source.reader->say : NULL;
 }
-
-/* ==========================================================================
- * >>registry
- */
-
-/* ---- schemas of a row ---- */
-
-/* The error of a table: a lack of memory counts more than a wrong row, since
- * with it not all rows could be judged. */
-TCALL_SHARED_ int tcall_worse_(int first, int second)
-{
-    return first == TCALL_OK || second == TCALL_E_MEMORY ? second : first;
-}
-
-/* Takes bytes from the lasting part of the block. What is missing adds up, so
- * that need says what would have done for all of it. */
-static bool tcall_lasts_(tcall *tc, size_t bytes)
-{
-    if (!tcall_block_room_(&tc->block, tc->missing + bytes)) {
-        tc->missing += bytes;
-        return false;
-    }
-    return tcall_block_grow_(&tc->block, bytes);
-}
-
-/* Takes a zeroed table from the lasting part of the block; NULL when there is
- * no room. */
-static void *tcall_table_(tcall *tc, size_t count, size_t size)
-{
-    char *table = tcall_block_gap_(&tc->block);
-    size_t bytes = tcall_round_up_(count * size);
-    if (!bytes || !tcall_lasts_(tc, bytes))
-        return NULL;
-    memset(table, 0, bytes);
-    return table;
-}
-
-/* Compiles one schema of a row, for the report. */
-static int tcall_row_schema_(tcall *tc, const tcall_tool *tool,
-                             const char *which, tcall_schema_text source,
-                             tcall_schema *schema)
-{
-    tcall_judged_ judged;
-    int r = TCALL_OK;
-    judged.tc = tc;
-    judged.tool = tool;
-    judged.which = which;
-    memset(schema, 0, sizeof *schema);
-    if (source.text && source.reader)
-        r = source.reader->judge(&judged, schema, source);
-    if (r == TCALL_E_SCHEMA)
-        return TCALL_E_TOOL;
-    /* after what is missing already it would have come */
-    if (!tcall_block_room_(&tc->block, tc->missing + schema->need))
-        return TCALL_E_MEMORY;
-    return r;
-}
-
-/* All schemas of a row are compiled, so that a wrong one shows at the start;
- * only the one that checks calls is held in the block, with the registry's. */
-static int tcall_row_schemas_(tcall *tc, const tcall_tool *tool, bool hold)
-{
-    tcall_schema schema;
-    int r =
-        tcall_row_schema_(tc, tool, "parameters", tool->parameters, &schema);
-    if (hold && tcall_lasts_(tc, r < 0 ? schema.need : schema.used) &&
-        tc->nodes)
-        tc->nodes[tool - tc->desc.tools] = schema.root;
-    r = tcall_worse_(
-        r, tcall_row_schema_(tc, tool, "output", tool->output, &schema));
-    return tcall_worse_(r, tcall_row_schema_(tc, tool, "provider_schema",
-                                             tool->provider_schema, &schema));
-}
-
-/* Are schemas compiled once, at the start? Otherwise that is done when a call
- * comes, or somebody else checks. */
-static bool tcall_holds_schemas_(const tcall *tc)
-{
-    return !tc->desc.lazy_schemas && !tc->desc.validator;
-}
-
-static int tcall_schemas_(tcall *tc, size_t rows)
-{
-    if (!tcall_holds_schemas_(tc))
-        return TCALL_OK;
-    tc->nodes = (const tcall_node **)tcall_table_(tc, rows, sizeof *tc->nodes);
-    return tc->nodes ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Returns whether the schema of a tool was compiled at the start. */
-TCALL_SHARED_ bool tcall_is_compiled_(const tcall *tc, const tcall_tool *tool)
-{
-    return tc->nodes && tc->nodes[tool - tc->desc.tools];
-}
-
-/* Forgets the schema of a tool that is removed. */
-static void tcall_schema_drop_(tcall *tc, size_t row)
-{
-    if (tc->nodes)
-        tc->nodes[row] = NULL;
-}
-
-/* Checks the hooks of a tool, NULL: of the registry, and puts them in order. */
-static int tcall_row_hooks_(tcall *tc, const tcall_tool *tool)
-{
-    return tc->desc.stages ? tc->desc.stages->add(tc, tool) : TCALL_OK;
-}
-
-/* ---- the registry ---- */
-
-/* Takes the tables that are as long as there may be tools. */
-static int tcall_tables_(tcall *tc)
-{
-    tcall_desc *desc = &tc->desc;
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    if (desc->rows && desc->tool_count)
-        memmove(desc->rows, desc->tools, desc->tool_count * sizeof *desc->rows);
-    if (desc->rows)
-        desc->tools = desc->rows;
-    if (!rows)
-        return TCALL_OK;
-    tc->names = (uint16_t *)tcall_table_(tc, rows, sizeof *tc->names);
-    return tcall_worse_(tcall_schemas_(tc, rows),
-                        tc->names ? TCALL_OK : TCALL_E_MEMORY);
-}
-
-/* Checks a row of the table, reports all that is wrong with it, and makes it
- * ready to be called. */
-static int tcall_row_add_(tcall *tc, size_t row, bool hold)
-{
-    const tcall_tool *tool = &tc->desc.tools[row];
-    int r = tcall_row_check_(tc, tool);
-    r = tcall_worse_(r, tcall_row_schemas_(tc, tool, hold));
-    r = tcall_worse_(r, tcall_row_hooks_(tc, tool));
-    if (r == TCALL_OK && tc->desc.report)
-        tc->desc.report->notes(tc, tool);
-    return r;
-}
-
-int tcall_init(tcall *tc, const tcall_desc *desc)
-{
-    size_t i;
-    int r;
-    if (tcall_is_busy_(tc))
-        return TCALL_E_USAGE;
-    memset(tc, 0, sizeof *tc);
-    tc->busy = tc; /* desc->report is the program's */
-    tc->desc = *desc;
-    tcall_block_init(&tc->block, desc->block, desc->block_size);
-    r = tcall_desc_check_(tc);
-    if (r == TCALL_OK) {
-        r = tcall_tables_(tc);
-        r = tcall_worse_(r, tcall_row_hooks_(tc, NULL));
-    }
-    for (i = 0; tc->desc.tools && i < desc->tool_count; i++) {
-        r = tcall_worse_(r, tcall_row_add_(tc, i, tcall_holds_schemas_(tc)));
-        tcall_name_insert_(tc, i);
-    }
-    /* After an error nothing can be found, and so nothing can be called. */
-    tc->ready = r == TCALL_OK;
-    tc->error = r;
-    tc->busy = NULL;
-    if (r < 0)
-        tc->desc.tool_count = tc->name_count = 0;
-    return r;
-}
-
-/* What a call takes besides its texts; tcall_pick takes as much, and some more
- * for each tool. */
-enum { TCALL_CALL_ROOM_ = 2112, TCALL_PICK_ROOM_ = 24 };
-
-/* Returns how much of the block calls with so many bytes of text may take. */
-TCALL_SHARED_ size_t tcall_call_room_(const tcall_desc *desc, size_t bytes)
-{
-    size_t room = TCALL_CALL_ROOM_ + 2 * bytes, i;
-    room += TCALL_PICK_ROOM_ * desc->tool_count;
-    for (i = 0; i < desc->tool_count; i++)
-        if (desc->tools[i]
-                .output.text) /* it is read as a value, to be checked */
-            return room + 4 * bytes;
-    return room;
-}
-
-size_t tcall_need(const tcall_desc *desc, size_t bytes)
-{
-    size_t lasting;
-    tcall_desc copy = *desc;
-    tcall tc;
-    tc.busy = NULL;
-    copy.block = NULL;
-    copy.block_size = 0;
-    copy.faults = NULL;
-    if (tcall_init(&tc, &copy) == TCALL_E_TOOL)
-        return 0;
-    lasting = tcall_round_up_(tc.missing + tcall_call_room_(desc, bytes));
-    return lasting > tc.block.need ? lasting : tc.block.need;
-}
-
-/* A row that is free: it needs a permission that nobody can be given. */
-#define TCALL_GONE_ (TCALL_EVERYTHING + 1)
-
-/* Makes a row free. */
-static void tcall_row_clear_(tcall_tool *row)
-{
-    memset(row, 0, sizeof *row);
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-}
-
-/* Returns the first row that is free. A call under way may still need the row
- * of a tool that was removed. */
-static size_t tcall_row_free_(const tcall *tc)
-{
-    size_t row = tc->desc.tool_count;
-    if (tc->block.high == 0)
-        for (row = 0; row < tc->desc.tool_count; row++)
-            if (tc->desc.rows[row].permissions == TCALL_GONE_)
-                break;
-    return row;
-}
-
-int tcall_add(tcall *tc, const tcall_tool *tool)
-{
-    size_t row;
-    int r = tcall_usable_(tc);
-    if (r < 0 || !tc->desc.rows)
-        return r < 0 ? r : TCALL_E_USAGE;
-    /* Where an agent talks, what the block held before it cannot grow. */
-    if (tc->offer && tool->hook_count)
-        return TCALL_E_USAGE;
-    row = tcall_row_free_(tc);
-    if (row == tc->desc.row_count)
-        return TCALL_E_MEMORY;
-    tc->desc.rows[row] = *tool; /* it is judged in its place */
-    tc->missing = 0;
-    r = tcall_row_add_(tc, row, false);
-    if (r < 0) {
-        tcall_row_clear_(&tc->desc.rows[row]);
-        return r;
-    }
-    tcall_name_insert_(tc, row);
-    if (row == tc->desc.tool_count)
-        tc->desc.tool_count++;
-    return (int)row;
-}
-
-int tcall_remove(tcall *tc, tcall_str name)
-{
-    const tcall_tool *tool = tcall_find(tc, name);
-    tcall_tool *row;
-    if (!tool || !tc->desc.rows)
-        return TCALL_E_UNKNOWN;
-    row = tc->desc.rows + (tool - tc->desc.rows);
-    tcall_name_remove_(tc, name);
-    /* The rest stays for calls that are under way. */
-    row->name = "";
-    row->permissions = TCALL_GONE_;
-    row->pinned = false;
-    tcall_schema_drop_(tc, (size_t)(tool - tc->desc.rows));
-    if (tc->offer)
-        tcall_set_offer_(tc->offer, (size_t)(tool - tc->desc.rows), false);
-    return TCALL_OK;
-}
-
-/* ---- time and events ---- */
-
-/* Returns milliseconds, or 0 without a clock. */
-TCALL_SHARED_ uint32_t tcall_now_(const tcall *tc)
-{
-    return tc->desc.now_ms ? tc->desc.now_ms(tc->desc.user) : 0;
-}
-
-#ifndef TOOLCALL_NO_EVENTS
-
-/* Returns whether anybody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    return tc->desc.on_event || tc->listeners;
-}
-
-/* An event that is being told. Whoever is told may cause another one. */
-typedef struct tcall_dispatch_ {
-    tcall_listener *next; /* who is told next */
-    struct tcall_dispatch_ *outer;
-} tcall_dispatch_;
-
-/* Sends an event to all who want it. */
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    tcall_dispatch_ dispatch = {tc->listeners, tc->dispatch};
-    event->kind = kind;
-    tc->dispatch = &dispatch;
-    if (tc->desc.on_event)
-        tc->desc.on_event(tc->desc.user, event);
-    while (dispatch.next) {
-        tcall_listener *listener = dispatch.next;
-        dispatch.next = listener->next;
-        if (listener->on_event &&
-            (!listener->kinds || listener->kinds >> kind & 1))
-            listener->on_event(listener->user, event);
-    }
-    tc->dispatch = dispatch.outer;
-}
-
-void tcall_subscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_unsubscribe(tc, listener);
-    listener->next = tc->listeners;
-    tc->listeners = listener;
-}
-
-void tcall_unsubscribe(tcall *tc, tcall_listener *listener)
-{
-    tcall_listener **at = &tc->listeners;
-    tcall_dispatch_ *dispatch;
-    while (*at && *at != listener)
-        at = &(*at)->next;
-    if (!*at)
-        return;
-    *at = listener->next;
-    for (dispatch = tc->dispatch; dispatch; dispatch = dispatch->outer)
-        if (dispatch->next == listener)
-            dispatch->next = listener->next;
-}
-
-#else
-
-/* Without events nobody listens. */
-TCALL_SHARED_ bool tcall_is_heard_(const tcall *tc)
-{
-    (void)tc;
-    return false;
-}
-
-TCALL_SHARED_ void tcall_tell_(tcall *tc, tcall_event *event,
-                               tcall_event_kind kind)
-{
-    (void)tc;
-    (void)event;
-    (void)kind;
-}
-
-#endif /* TOOLCALL_NO_EVENTS */
 
 /* ==========================================================================
  * >>synonyms
@@ -17184,17 +17348,6 @@ TCALL_NOINLINE_ TCALL_SHARED_ void tcall_tell_call_(const tcall_call *call,
     tcall_tell_(tc, &event, kind);
 }
 
-/* Forgets what the arguments were read to: nothing of the call points into the
- * memory of that attempt any more. */
-static void tcall_forget_(tcall_call *call)
-{
-    call->args = tcall_json_of_(NULL, NULL);
-    call->cx.injected = NULL;
-    call->cx.bound = NULL;
-    call->complaint = call->coerced = tcall_slice_(NULL, 0);
-    call->faults = 0;
-}
-
 /* The call begins to call the program's functions. Returns what was before. */
 TCALL_SHARED_ const tcall *tcall_work_begin_(tcall *tc, tcall_call *call)
 {
@@ -17216,12 +17369,15 @@ TCALL_SHARED_ int tcall_work_end_(tcall_call *call, const tcall *outer, int r)
 TCALL_SHARED_ void tcall_let_go_(tcall *tc, tcall_call *call)
 {
     tcall_ctx *cx = &call->cx;
-    tcall_forget_(call);
-    call->other = NULL;
+    tcall_attempt *asked = &call->asked;
+    asked->came = call->arguments;
+    asked->args = tcall_json_of_(NULL, NULL);
+    asked->faults = 0;
+    call->others = call->runs = NULL;
+    asked->bound = cx->bound = NULL;
     cx->services = NULL;
-    cx->history = NULL;
-    cx->failure.reason = cx->result.title = cx->result.metadata = cx->output =
-        tcall_slice_(NULL, 0);
+    asked->complaint = asked->coerced = cx->output = cx->failure.reason =
+        cx->result.title = cx->result.metadata = tcall_slice_(NULL, 0);
     tcall_block_release_(&tc->block, call->mark);
     call->mark = 0;
 }
@@ -17348,88 +17504,96 @@ TCALL_SHARED_ int tcall_arguments_by_(const struct tcall_lenience_ *lenient,
                : tcall_arguments_read_(block, machine, desc, text);
 }
 
-/* What the arguments may be, and where they go. */
-static int tcall_arguments_target_(tcall *tc, tcall_call *call,
-                                   tcall_machine_desc *desc)
+/* Keeps what was read: the checked text at the end of the block, which is what
+ * is approved, run, logged and sent back, and the faults. */
+static int tcall_attempt_keep_(tcall *tc, tcall_attempt *attempt,
+                               tcall_machine *machine)
 {
-    const tcall_object *shape = call->tool->shape;
-    memset(desc, 0, sizeof *desc);
-    desc->object = desc->for_c = true;
-    desc->coerce = tc->desc.lenient ? tc->desc.lenient->coerce : NULL;
-    if (shape) {
-        desc->target.object = shape;
-        desc->target.out = tcall_block_take_(&tc->block, shape->size);
-        return desc->target.out ? TCALL_OK : TCALL_E_MEMORY;
-    }
-    desc->target.node = call->node; /* NULL: another one checks, or nobody */
-    if (call->node)
-        desc->target.rows = call->tool->parameters.reader->rows;
-    return TCALL_OK;
-}
-
-/* Keeps in the call what was read: the checked text at the end of the block,
- * which is what is approved, run, logged and sent back, and the faults. */
-static int tcall_arguments_keep_(tcall *tc, tcall_call *call,
-                                 tcall_machine *machine)
-{
+    tcall_block *block = &tc->block;
     tcall_writer out;
     tcall_str text;
-    int r =
-        tcall_hydrate_keep_(&tc->block, machine->text, machine->len + 1, &text);
+    int r = tcall_hydrate_keep_(block, machine->text, machine->len + 1, &text);
     if (r < 0)
         return r;
-    call->args = tcall_json_of_(text.ptr, NULL);
+    attempt->args = tcall_json_of_(text.ptr, NULL);
     machine->text =
         (char *)(uintptr_t)text.ptr; /* the free part is written to */
-    call->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
-                       ? machine->fault_count
-                       : TOOLCALL_MAX_FAULTS;
-    call->coercions = machine->coercion_count;
-    r = tcall_hydrate_keep_(&tc->block, (const char *)machine->faults,
-                            call->faults * sizeof *call->fault, &text);
-    call->fault = (const tcall_fault *)(const void *)text.ptr;
-    if (r < 0 || !call->coercions || machine->error)
+    attempt->faults = machine->fault_count < TOOLCALL_MAX_FAULTS
+                          ? machine->fault_count
+                          : TOOLCALL_MAX_FAULTS;
+    attempt->coercions = machine->coercion_count;
+    r = tcall_hydrate_keep_(block, (const char *)machine->faults,
+                            attempt->faults * sizeof *attempt->fault, &text);
+    attempt->fault = (const tcall_fault *)(const void *)text.ptr;
+    if (r < 0 || !attempt->coercions || machine->error)
         return r;
-    tcall_hydrate_writer_(&tc->block, &out);
+    tcall_hydrate_writer_(block, &out);
     tc->desc.lenient->write(&out, machine);
-    if (!tcall_block_room_(&tc->block, out.len))
+    if (!tcall_block_room_(block, out.len))
         return TCALL_E_MEMORY;
-    return tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &call->coerced);
+    return tcall_hydrate_keep_(block, out.buf, out.fill, &attempt->coerced);
 }
 
-/* Reads the arguments, as they were meant if that is allowed. */
-TCALL_NOINLINE_ static int tcall_hydrate_read_(tcall *tc, tcall_call *call)
+/* Reads the text of an attempt, which is to be this: arguments as they were
+ * meant, if that is allowed. */
+TCALL_NOINLINE_ TCALL_SHARED_ int
+tcall_attempt_read_(tcall *tc, tcall_attempt *attempt,
+                    const tcall_target *target, bool arguments)
 {
+    const struct tcall_lenience_ *lenient = arguments ? tc->desc.lenient : NULL;
+    size_t high = tc->block.high;
     tcall_machine machine;
-    tcall_machine_desc desc;
-    size_t base = tc->block.high;
-    int kept, r = tcall_arguments_target_(tc, call, &desc);
-    if (r < 0)
-        return r;
-    r = tcall_arguments_by_(tc->desc.lenient, &tc->block, &machine, &desc,
-                            call->arguments, &call->fixes);
-    call->error_at = machine.at;
-    if (r != TCALL_OK)
-        tcall_block_back_(&tc->block, base);
+    tcall_machine_desc *desc = &machine.is;
+    int kept, r;
+    memset(desc, 0, sizeof *desc);
+    desc->target = *target;
+    if (target->object) {
+        desc->target.out = tcall_block_take_(&tc->block, target->object->size);
+        if (!desc->target.out)
+            return TCALL_E_MEMORY;
+    }
+    desc->object = desc->for_c = arguments;
+    desc->coerce = lenient ? lenient->coerce : NULL;
+    r = tcall_arguments_by_(lenient, &tc->block, &machine, desc, attempt->came,
+                            &attempt->fixes);
+    attempt->error_at = machine.at;
+    if (r == TCALL_OK)
+        attempt->bound = desc->target.out;
+    else
+        tcall_block_back_(&tc->block, high);
     if (r != TCALL_OK && r != TCALL_E_INVALID)
         return r;
-    kept = tcall_arguments_keep_(tc, call, &machine);
-    call->cx.bound = r == TCALL_OK ? desc.target.out : NULL;
+    kept = tcall_attempt_keep_(tc, attempt, &machine);
     return kept < 0 ? kept : r;
 }
 
-/* Asks the validator of the user's, and keeps what it complains of. */
-TCALL_NOINLINE_ static int tcall_hydrate_foreign_(tcall *tc, tcall_call *call)
+/* Reads arguments: into the struct of a shape, or as a schema has them. */
+TCALL_SHARED_ int tcall_attempt_arguments_(const tcall_call *call,
+                                           tcall_attempt *attempt)
 {
-    const tcall_validator *validator = tc->desc.validator;
-    tcall_block *block = &tc->block;
+    const tcall_tool *tool = call->tool;
+    tcall_target target;
+    memset(&target, 0, sizeof target);
+    target.object = tool->shape;
+    target.node = tool->shape ? NULL : call->node;
+    if (target.node) /* else another one checks, or nobody */
+        target.rows = tool->parameters.reader->rows;
+    return tcall_attempt_read_(call->cx.tc, attempt, &target, true);
+}
+
+/* Asks the validator of the user's, and keeps what it complains of. */
+TCALL_NOINLINE_ static int tcall_hydrate_foreign_(const tcall_call *call,
+                                                  tcall_attempt *attempt)
+{
+    tcall_block *block = &call->cx.tc->block;
+    const tcall_validator *validator = call->cx.tc->desc.validator;
     tcall_writer why;
     int r;
     tcall_hydrate_writer_(block, &why);
     tcall_block_lend_(block, why.cap);
-    r = validator->check(validator->user, call->tool, call->args, &why);
+    r = validator->check(validator->user, call->tool, attempt->args, &why);
     tcall_block_unlend_(block, block->lent - why.cap);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &call->complaint);
+    tcall_hydrate_keep_(block, why.buf, why.fill, &attempt->complaint);
     return r < 0 ? r : TCALL_OK;
 }
 
@@ -17466,68 +17630,74 @@ static int tcall_hydrate_schema_(tcall *tc, tcall_call *call)
                       : tcall_hydrate_compile_(tc, &call->node, source);
 }
 
-/* ---- the steps of a call ---- */
+/* ---- attempts ---- */
 
-/* Reads and checks. */
-static int tcall_hydrate_judge_(tcall *tc, tcall_call *call)
+static const char tcall_by_model_[] = "model";
+
+/* Makes an attempt at the arguments of a call, beside what the block holds of
+ * earlier ones: parses and validates. */
+TCALL_SHARED_ int tcall_attempt_(const tcall_call *call, tcall_attempt *attempt,
+                                 const char *by, tcall_str text)
 {
-    int r = tcall_hydrate_read_(tc, call);
-    if (r < 0 && r != TCALL_E_INVALID)
-        return r;
-    if (!tcall_is_checked_(call->tool))
-        return r;
-    call->step = TCALL_STEP_VALIDATE;
-    if (r == TCALL_OK && tc->desc.validator)
-        r = tcall_hydrate_foreign_(tc, call);
-    call->validated = r == TCALL_OK;
-    return r;
+    int r = call->incomplete;
+    memset(attempt, 0, sizeof *attempt);
+    attempt->by = by;
+    attempt->came = text;
+    attempt->stage = call->cx.stage;
+    attempt->step = TCALL_STEP_PARSE;
+    /* What was cut may mean anything: nobody may guess the rest of it. */
+    if (r)
+        return attempt->error = r < 0 ? r : TCALL_E_CUT;
+    r = tcall_attempt_arguments_(call, attempt);
+    if ((r == TCALL_OK || r == TCALL_E_INVALID) &&
+        tcall_is_checked_(call->tool)) {
+        attempt->step = TCALL_STEP_VALIDATE;
+        if (r == TCALL_OK && call->cx.tc->desc.validator)
+            r = tcall_hydrate_foreign_(call, attempt);
+        attempt->validated = r == TCALL_OK;
+    }
+    if (r == TCALL_OK)
+        attempt->step = TCALL_STEP_DONE;
+    return attempt->error = r;
 }
 
-/* Parses and validates the arguments: an attempt of its own, beside what the
- * block holds of earlier ones. */
-TCALL_SHARED_ int tcall_hydrate_try_(tcall *tc, tcall_call *call)
+/* Lets another attempt count: what counted so far is one of the others. */
+TCALL_SHARED_ int tcall_attempt_anew_(tcall_call *call, const char *by,
+                                      tcall_str text)
 {
-    tcall_forget_(call);
-    call->step = TCALL_STEP_PARSE;
-    call->coercions = 0;
-    call->fixes = 0;
-    call->error_at = 0;
-    call->validated = false;
-    /* What was cut may mean anything: nobody may guess the rest of it. */
-    if (call->incomplete)
-        return call->incomplete < 0 ? call->incomplete : TCALL_E_CUT;
-    return tcall_hydrate_judge_(tc, call);
+    tcall_attempt *former =
+        (tcall_attempt *)tcall_block_take_(&call->cx.tc->block, sizeof *former);
+    if (!former)
+        return call->error = TCALL_E_MEMORY;
+    *former = call->asked;
+    former->next = call->others;
+    call->others = former;
+    call->error = tcall_attempt_(call, &call->asked, by, text);
+    call->cx.bound = call->asked.bound;
+    return call->error;
 }
 
 #ifndef TOOLCALL_NO_REPAIR
 
-/* Tries a repair as an attempt of its own: what came stays as it is, beside it,
- * and is the call again where the repair is refused too. */
-TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall *tc, tcall_call *call,
+/* Tries a repair. Where it is refused too, what came counts again. */
+TCALL_NOINLINE_ static int tcall_hydrate_repaired_(tcall_call *call,
                                                    tcall_str text)
 {
-    tcall_block *block = &tc->block;
-    tcall_call *came = (tcall_call *)tcall_block_take_(block, sizeof *came);
-    tcall_call *refused;
     int error = call->error;
-    if (!came)
-        return TCALL_E_MEMORY;
-    *came = *call;
-    call->other = came;
-    call->arguments = text;
+    tcall_attempt *came, repair;
     call->repaired = true;
-    call->error = tcall_hydrate_try_(tc, call);
+    tcall_attempt_anew_(call, "repair", text);
     tcall_tell_call_(call, TCALL_EVENT_REPAIR, text, 0);
     if (call->error == TCALL_OK)
         return TCALL_OK;
-    if (call->error == TCALL_E_MEMORY)
-        error = TCALL_E_MEMORY;
-    refused = (tcall_call *)tcall_block_take_(block, sizeof *refused);
-    if (refused)
-        *refused = *call;
-    *call = *came;
-    call->other = refused;
-    return error;
+    call->repaired = false;
+    came = (tcall_attempt *)(uintptr_t)call->others;
+    if (came) {
+        repair = call->asked;
+        call->asked = *came;
+        *came = repair;
+    }
+    return call->error == TCALL_E_MEMORY ? TCALL_E_MEMORY : error;
 }
 
 /* Lets the caller repair arguments that were refused, once. Returns TCALL_OK,
@@ -17552,7 +17722,7 @@ TCALL_NOINLINE_ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
     if (!tcall_block_room_(&tc->block, out.len) ||
         tcall_hydrate_keep_(&tc->block, out.buf, out.fill, &text) < 0)
         return TCALL_E_MEMORY;
-    return tcall_hydrate_repaired_(tc, call, text);
+    return tcall_hydrate_repaired_(call, text);
 }
 
 #else
@@ -17569,9 +17739,8 @@ static int tcall_hydrate_repair_(tcall *tc, tcall_call *call)
 static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
 {
     int r = tcall_usable_(tc);
-    call->step = TCALL_STEP_FIND;
-    call->cx.tc = tc;
     call->cx.call = call;
+    call->asked.came = call->arguments;
     call->tool = tcall_find(tc, call->name);
     if (call->by_model && call->tool &&
         !tcall_is_offered_(tc, call->tool, true))
@@ -17581,7 +17750,11 @@ static int tcall_hydrate_begin_(tcall *tc, tcall_call *call)
         r = TCALL_E_MEMORY;
     if (r == TCALL_OK)
         r = call->tool ? tcall_hydrate_schema_(tc, call) : TCALL_E_UNKNOWN;
-    return r == TCALL_OK ? tcall_hydrate_try_(tc, call) : r;
+    if (r == TCALL_OK)
+        r = tcall_attempt_(call, &call->asked, tcall_by_model_,
+                           call->arguments);
+    call->cx.bound = call->asked.bound;
+    return r;
 }
 
 /* Hydrates the call, or goes on with its repair. */
@@ -17591,13 +17764,11 @@ static int tcall_hydrate_go_(tcall *tc, tcall_call *call)
     int r = call->error;
     if (!call->repairing)
         r = call->error = tcall_hydrate_begin_(tc, call);
-    if (r < 0 && call->step > TCALL_STEP_FIND)
+    if (r < 0 && call->asked.step > TCALL_STEP_FIND)
         r = tcall_hydrate_repair_(tc, call);
     call->hydrate_ms += tcall_now_(tc) - before;
     if (call->repairing)
         return TCALL_E_AGAIN;
-    if (r == TCALL_OK)
-        call->step = TCALL_STEP_DONE;
     call->error = r;
     tcall_tell_call_(call, TCALL_EVENT_HYDRATED, tcall_slice_(NULL, 0), 0);
     return r;
@@ -17615,17 +17786,7 @@ int tcall_hydrate(tcall *tc, tcall_call *call)
     return tcall_work_end_(call, outer, tcall_hydrate_go_(tc, call));
 }
 
-/* Writes what the schema or shape says, fault by fault. */
-static void tcall_write_faults_(tcall_writer *out, const tcall_call *call)
-{
-    size_t i;
-    tcall_write_key(out, "errors");
-    tcall_write_open(out, '[');
-    for (i = 0; i < call->faults; i++)
-        tcall_write_fault_(out, tcall_say_of_(call->tool->parameters),
-                           call->args.at, &call->fault[i]);
-    tcall_write_close(out, ']');
-}
+/* ---- what is wrong ---- */
 
 /* Writes a member with the beginning of a text. */
 static void tcall_write_start_(tcall_writer *out, const char *key,
@@ -17633,39 +17794,1011 @@ static void tcall_write_start_(tcall_writer *out, const char *key,
 {
     if (text.len > most)
         text.len = tcall_utf8_cut_(text.ptr, most);
-    tcall_write_key(out, key);
-    tcall_write_str(out, text);
+    tcall_write_pair_(out, key, text);
 }
 
-/* Shows where a text stops being JSON, and a piece of it; also how it begins,
- * since such arguments are not sent back to the model. */
-static void tcall_write_near_(tcall_writer *out, const tcall_call *call)
+/* Writes what the schema or shape says, fault by fault; or what a validator
+ * complained of; or where the text stops being JSON, and how it begins, since
+ * such arguments are not sent back to the model. */
+TCALL_SHARED_ void tcall_write_attempt_errors_(tcall_writer *out,
+                                               const tcall_tool *tool,
+                                               const tcall_attempt *attempt)
 {
-    tcall_str around = call->arguments;
-    around.ptr += call->error_at;
-    around.len -= call->error_at;
-    tcall_write_key(out, "at");
-    tcall_write_int(out, (tcall_int)call->error_at);
-    tcall_write_start_(out, "near", around, 24);
-    tcall_write_start_(out, "received", call->arguments, 64);
+    tcall_str came = attempt->came;
+    size_t i;
+    if (attempt->faults && attempt->step == TCALL_STEP_VALIDATE) {
+        tcall_write_key(out, "errors");
+        tcall_write_open(out, '[');
+        for (i = 0; i < attempt->faults; i++)
+            tcall_write_fault_(out, tcall_say_of_(tool->parameters),
+                               attempt->args.at, &attempt->fault[i]);
+        tcall_write_close(out, ']');
+    } else if (attempt->complaint.len) {
+        tcall_write_pair_(out, "errors", attempt->complaint);
+    } else if (attempt->step == TCALL_STEP_PARSE &&
+               attempt->error_at <= came.len) {
+        tcall_write_key(out, "at");
+        tcall_write_int(out, (tcall_int)attempt->error_at);
+        tcall_write_start_(out, "near",
+                           tcall_slice_(came.ptr + attempt->error_at,
+                                        came.len - attempt->error_at),
+                           24);
+        tcall_write_start_(out, "received", came, 64);
+    }
 }
 
 int tcall_write_call_errors(tcall_writer *out, const tcall_call *call)
 {
-    if (call->faults && call->step == TCALL_STEP_VALIDATE) {
-        tcall_write_faults_(out, call);
-    } else if (call->complaint.len) {
-        tcall_write_key(out, "errors");
-        tcall_write_str(out, call->complaint);
-    } else if (call->step == TCALL_STEP_PARSE &&
-               call->error_at <= call->arguments.len) {
-        tcall_write_near_(out, call);
-    }
+    tcall_write_attempt_errors_(out, call->tool, &call->asked);
     return out->error;
 }
 
 /* ==========================================================================
- * >>context
+ * >>records
+ *
+ * A mask takes the text as characters, each with the backslashes before it.
+ * What may be the start of the secret is held until TCALL_SECRET_MIN characters
+ * agree; then "***" goes out, and from there on nothing has to be held. After a
+ * character that does not agree, the longest end of what was matched that is a
+ * start of the secret too goes on (Knuth, Morris and Pratt).
+ */
+
+static void tcall_mask_pass_(tcall_mask *mask, const char *bytes, size_t len)
+{
+    int result;
+    if (!len || mask->error < 0)
+        return;
+    result = mask->sink(mask->user, bytes, len);
+    if (result < 0)
+        mask->error = result;
+    else if ((size_t)result < len)
+        mask->error = TCALL_E_LIMIT;
+}
+
+/* Lets go of the first characters that are held. */
+static void tcall_mask_drop_(tcall_mask *mask, uint8_t count, bool pass)
+{
+    uint8_t bytes = 0, i;
+    for (i = 0; i < count; i++)
+        bytes = (uint8_t)(bytes + mask->lengths[i]);
+    if (pass)
+        tcall_mask_pass_(mask, mask->bytes, bytes);
+    mask->count = (uint8_t)(mask->count - count);
+    mask->held = (uint8_t)(mask->held - bytes);
+    memmove(mask->bytes, mask->bytes + bytes, mask->held);
+    memmove(mask->lengths, mask->lengths + count, mask->count);
+}
+
+/* How much of the secret the text shows after one more character; '\0' is none
+ * that a secret can have. */
+static size_t tcall_mask_match_(const tcall_mask *mask, char character)
+{
+    const char *secret = mask->secret;
+    size_t matched = mask->matched, most;
+    while (matched && (!character || secret[matched] != character))
+        for (most = matched--;
+             matched && memcmp(secret, secret + most - matched, matched) != 0;)
+            matched--;
+    return matched + (character && secret[matched] == character);
+}
+
+/* The last `len` bytes that are held are a character. */
+static void tcall_mask_take_(tcall_mask *mask, char character, uint8_t len)
+{
+    mask->begun = 0;
+    mask->lengths[mask->count++] = len;
+    mask->matched = tcall_mask_match_(mask, character);
+    if (mask->matched >= TCALL_SECRET_MIN) {
+        if (!mask->masked)
+            tcall_mask_pass_(mask, "***", 3);
+        mask->masked = true;
+        tcall_mask_drop_(mask, mask->count, false);
+    } else if (mask->count > mask->matched) {
+        tcall_mask_drop_(mask, (uint8_t)(mask->count - mask->matched), true);
+        mask->masked = false;
+    }
+}
+
+/* The character that four hexadecimal digits say; '\0' where it is no ASCII. */
+static char tcall_mask_hex_(const char *digits)
+{
+    unsigned value = 0;
+    int i;
+    for (i = 0; i < 4; i++)
+        value = value * 16 + (unsigned)tcall_hex_(digits[i]);
+    return value < 0x80 ? (char)value : '\0';
+}
+
+static void tcall_mask_byte_(tcall_mask *mask, char byte)
+{
+    const char *unit;
+    uint8_t slashes = 0, len;
+    mask->bytes[mask->held++] = byte;
+    len = ++mask->begun;
+    unit = mask->bytes + mask->held - len;
+    while (slashes < len && unit[slashes] == '\\')
+        slashes++;
+    if (slashes == len) {
+        if (len == TCALL_MASK_SLASHES_)
+            tcall_mask_take_(mask, '\0', len);
+    } else if (!slashes || unit[slashes] != 'u') {
+        tcall_mask_take_(mask, byte, len);
+    } else if (len > slashes + 1 && tcall_hex_(byte) < 0) {
+        /* no escape: a u, and what follows it once more */
+        uint8_t rest = (uint8_t)(len - slashes - 1), i;
+        char again[4];
+        memcpy(again, unit + slashes + 1, rest);
+        mask->held = (uint8_t)(mask->held - rest);
+        tcall_mask_take_(mask, 'u', (uint8_t)(slashes + 1));
+        for (i = 0; i < rest; i++)
+            tcall_mask_byte_(mask, again[i]);
+    } else if (len == slashes + 5) {
+        tcall_mask_take_(mask, tcall_mask_hex_(unit + slashes + 1), len);
+    }
+}
+
+/* How many bytes cannot be the start of the secret. */
+static size_t tcall_mask_plain_(const tcall_mask *mask, const char *bytes,
+                                size_t len)
+{
+    size_t i;
+    for (i = 0; i < len; i++)
+        if (bytes[i] == '\\' || bytes[i] == *mask->secret)
+            break;
+    return i;
+}
+
+TCALL_API int tcall_mask_put(void *user, const char *bytes, size_t len)
+{
+    tcall_mask *mask = (tcall_mask *)user;
+    size_t done = 0;
+    if (!mask->secret || strlen(mask->secret) < TCALL_SECRET_MIN) {
+        tcall_mask_pass_(mask, bytes, len);
+        done = len;
+    }
+    while (done < len) {
+        if (!mask->held && !mask->matched) {
+            size_t plain = tcall_mask_plain_(mask, bytes + done, len - done);
+            tcall_mask_pass_(mask, bytes + done, plain);
+            mask->masked = mask->masked && !plain;
+            done += plain;
+        }
+        if (done < len)
+            tcall_mask_byte_(mask, bytes[done++]);
+    }
+    return mask->error < 0 ? mask->error : (int)len;
+}
+
+TCALL_API int tcall_mask_end(tcall_mask *mask)
+{
+    tcall_mask_pass_(mask, mask->bytes, mask->held);
+    mask->matched = 0;
+    mask->masked = false;
+    mask->count = mask->held = mask->begun = 0;
+    return mask->error < 0 ? mask->error : TCALL_OK;
+}
+
+static int tcall_mask_back_(void *user, const char *bytes, size_t len)
+{
+    char **to = (char **)user;
+    memmove(*to, bytes, len);
+    *to += len;
+    return (int)len;
+}
+
+/* Masks a secret in a text, in its place, where it becomes no longer. Returns
+ * how long it is then. */
+TCALL_SHARED_ size_t tcall_mask_text_(char *text, size_t len,
+                                      const char *secret)
+{
+    char *to = text;
+    tcall_mask mask;
+    memset(&mask, 0, sizeof mask);
+    mask.secret = secret;
+    mask.sink = tcall_mask_back_;
+    mask.user = &to;
+    tcall_mask_put(&mask, text, len);
+    tcall_mask_end(&mask);
+    return (size_t)(to - text);
+}
+
+/* ---- hashes ---- */
+
+/* Rotates to the left. */
+static uint64_t tcall_rotl_(uint64_t word, int bits)
+{
+    return word << bits | word >> (64 - bits);
+}
+
+/* SipRound of the paper, some times. */
+static void tcall_sip_rounds_(uint64_t *state, int rounds)
+{
+    for (; rounds; rounds--) {
+        state[0] += state[1];
+        state[2] += state[3];
+        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
+        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
+        state[0] = tcall_rotl_(state[0], 32) + state[3];
+        state[2] += state[1];
+        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
+        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
+        state[2] = tcall_rotl_(state[2], 32);
+    }
+}
+
+/* Bytes are taken in words of eight, lowest first; the last word is filled with
+ * zeros up to its last byte, the length. */
+uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
+{
+    /* "somepseudorandomlygeneratedbytes" */
+    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
+                                     0x6C7967656E657261u, 0x7465646279746573u};
+    uint64_t state[4], word = 0;
+    size_t i, last = bytes.len | 7; /* its byte is the length */
+    for (i = 0; i < 4; i++)
+        state[i] = key[i & 1] ^ start[i];
+    for (i = 0; i <= last; i++) {
+        size_t byte = i == last ? bytes.len : 0;
+        if (i < bytes.len)
+            byte = (unsigned char)bytes.ptr[i];
+        word = word >> 8 | (uint64_t)byte << 56;
+        if ((i & 7) != 7)
+            continue;
+        state[3] ^= word;
+        tcall_sip_rounds_(state, 2);
+        state[0] ^= word;
+    }
+    state[2] ^= 0xFF;
+    tcall_sip_rounds_(state, 4);
+    return state[0] ^ state[1] ^ state[2] ^ state[3];
+}
+
+/* Makes the next hash of a chain, of the last one and more bytes. */
+static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
+{
+    uint64_t key[2];
+    key[0] = tc->desc.hash_key[0] ^ *hash;
+    key[1] = tc->desc.hash_key[1];
+    *hash = tcall_hash(key, bytes);
+}
+
+/* Hashes one text. Each use has a number of its own, so that equal texts of
+ * different uses have different hashes. */
+TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
+                                        tcall_str text)
+{
+    uint64_t hash = chain;
+    tcall_chain_(tc, &hash, text);
+    return hash;
+}
+
+/* Of a number its sign counts, the place of its first digit and its digits: 5,
+ * 5.0 and 0.5e1 are the same. */
+static void tcall_hash_number_(const tcall *tc, uint64_t *hash, tcall_str text)
+{
+    tcall_num_ number = tcall_num_read_(text);
+    int left = number.sign ? tcall_num_digits_(&number) : 0;
+    int32_t word[3] = {number.sign, number.sign ? number.top : 0, 0};
+    for (; left; left--) {
+        word[2] = word[2] * 10 + tcall_num_digit_(&number, &number.first);
+        if (left % 8 == 1) {
+            tcall_chain_(tc, hash,
+                         tcall_slice_((const char *)word, sizeof word));
+            word[2] = 0;
+        }
+    }
+    tcall_chain_(tc, hash, tcall_slice_((const char *)word, sizeof word));
+}
+
+/* What is nested deeper than this counts as it is written. */
+enum { TCALL_HASH_DEPTH_ = 16 };
+
+/* A container on the way down. */
+typedef struct tcall_hash_level_ {
+    uint64_t path;
+    uint32_t index;
+    bool object;
+} tcall_hash_level_;
+
+/* Returns a string or name: of a schema, which lies in flash, as it is written;
+ * of arguments, which getters may have decoded, as it is meant. */
+static tcall_str tcall_hash_string_(const char *at, bool source)
+{
+    return source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
+}
+
+/* Hashes a value, of a container its bracket. */
+static void tcall_hash_part_(const tcall *tc, uint64_t *hash, const char *at,
+                             bool opens, bool source)
+{
+    tcall_type type = tcall_text_type_(at);
+    tcall_str text = opens ? tcall_slice_(at, 1) : tcall_text_verbatim_(at);
+    tcall_chain_(tc, hash, tcall_slice_((const char *)&type, sizeof type));
+    if (type == TCALL_NUMBER)
+        tcall_hash_number_(tc, hash, text);
+    else
+        tcall_chain_(tc, hash,
+                     type == TCALL_STRING ? tcall_hash_string_(at, source)
+                                          : text);
+}
+
+/* Adds up a hash for each value, chained along the path that leads to it, from
+ * `path` on: so the order of members does not matter, and that of elements
+ * does. */
+static uint64_t tcall_hash_walk_(const tcall *tc, const char *at, uint64_t path,
+                                 bool source)
+{
+    tcall_hash_level_ levels[TCALL_HASH_DEPTH_], *level = levels;
+    uint64_t sum = 0, hash;
+    while (at && *at) {
+        bool opens =
+            (*at == '{' || *at == '[') && level < levels + TCALL_HASH_DEPTH_;
+        hash = path;
+        tcall_hash_part_(tc, &hash, at, opens, source);
+        sum += hash;
+        if (opens) {
+            level->path = path;
+            level->index = 0;
+            level++->object = *at == '{';
+        }
+        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
+        for (; level > levels && *at && tcall_text_closes_(at); level--)
+            at = tcall_text_next_(at + 1);
+        if (level == levels)
+            break;
+        path = level[-1].path;
+        if (level[-1].object) {
+            tcall_chain_(tc, &path, tcall_hash_string_(at, source));
+            at = tcall_text_value_(at);
+        } else {
+            tcall_chain_(tc, &path,
+                         tcall_slice_((const char *)&level[-1].index,
+                                      sizeof level[-1].index));
+        }
+        level[-1].index++;
+    }
+    return sum;
+}
+
+uint64_t tcall_hash_json(const tcall *tc, tcall_json value)
+{
+    return tcall_hash_walk_(tc, value.at, 0, false);
+}
+
+/* ---- definitions ---- */
+
+/* Hashes JSON text: white space and the order of members do not matter. */
+static uint64_t tcall_hash_source_(const tcall *tc, tcall_schema_text source)
+{
+    const char *text = source.text ? tcall_text_space_(source.text) : NULL;
+    return tcall_hash_walk_(tc, text, 2, true);
+}
+
+/* A hash in the making, and the sink that makes it. */
+typedef struct tcall_hashing_ {
+    const tcall *tc;
+    uint64_t hash;
+} tcall_hashing_;
+
+static int tcall_hash_on_(void *user, const char *bytes, size_t len)
+{
+    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
+    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
+    return (int)len;
+}
+
+/* Goes on with all that a shape says: the schema that is written from it. */
+TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
+                                              const tcall_object *shape)
+{
+    char piece[64];
+    tcall_writer writer;
+    tcall_hashing_ hashing = {tc, 0};
+    hashing.hash = *hash;
+    tcall_writer_init(&writer, piece, sizeof piece);
+    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
+    tcall_write_shape(&writer, shape);
+    tcall_writer_flush(&writer);
+    *hash = hashing.hash;
+}
+
+/* Of all that says what a tool is and may do. */
+static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
+{
+    const char *const texts[] = {tool->name, tool->description,
+                                 tool->provided_by};
+    const uint8_t flags[] = {tool->permissions,    tool->optional_permissions,
+                             tool->no_schema_mode, tool->confirm,
+                             tool->idempotent,     tool->looks_first};
+    uint64_t hash = 1;
+    size_t i;
+    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
+        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
+    if (tool->shape)
+        tcall_hash_shape_(tc, &hash, tool->shape);
+    tcall_chain_(tc, &hash, tcall_slice_((const char *)flags, sizeof flags));
+    return hash + tcall_hash_source_(tc, tool->parameters) +
+           3 * tcall_hash_source_(tc, tool->output) +
+           5 * tcall_hash_source_(tc, tool->provider_schema);
+}
+
+/* ---- calls ---- */
+
+/* Of the name and the arguments: what the model asked. */
+TCALL_SHARED_ uint64_t tcall_hash_asked_(const tcall *tc,
+                                         const tcall_call *call)
+{
+    uint64_t hash = tcall_hash_text_(tc, 5, call->name);
+    if (!call->asked.args.at) /* nobody needed values: the text counts */
+        return hash + tcall_hash_text_(tc, 6, call->asked.came);
+    return hash + tcall_hash_json(tc, call->asked.args);
+}
+
+uint64_t tcall_call_what(const tcall *tc, const tcall_call *call)
+{
+    if (!call->tool)
+        return 0;
+    return tcall_hash_asked_(tc, call) + tcall_hash_definition_(tc, call->tool);
+}
+
+uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
+{
+    uint64_t key = 4;
+    for (; call; call = call->turn ? call->turn->parent : NULL) {
+        const tcall_session *session =
+            call->session ? call->session : tc->desc.session;
+        const uint32_t place[] = {call->turn_id, call->round, call->position};
+        tcall_chain_(tc, &key, call->id);
+        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
+        if (!session)
+            continue;
+        tcall_chain_(tc, &key, session->id);
+        tcall_chain_(tc, &key, session->agent);
+    }
+    return key;
+}
+
+/* Of the turn that a call belongs to, in this memory: 0 without one. */
+TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
+{
+    const tcall_turn *turn = call->turn;
+    uint64_t hash = 0;
+    while (turn) {
+        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
+        tcall_chain_(tc, &hash,
+                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
+        call = turn->parent;
+        if (call)
+            tcall_chain_(tc, &hash, call->id);
+        turn = call ? call->turn : NULL;
+    }
+    return hash;
+}
+
+void tcall_concerns(tcall_ctx *cx, tcall_str thing)
+{
+    uint32_t hash =
+        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
+    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
+}
+
+/* True when the call may have changed what was kept of a thing, or of one that
+ * hashes alike. */
+TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return cx->tool_ran &&
+           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
+           (cx->thing < 2 || thing < 2 || cx->thing == thing);
+}
+
+/* ---- output ---- */
+
+tcall_str tcall_output(const tcall_ctx *cx)
+{
+    size_t start = cx->out ? cx->out_start->fill : 0;
+    const char *output = cx->out ? cx->out->buf : NULL;
+    if (start) /* without a buffer it stays NULL */
+        output += start;
+    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+}
+
+/* Takes back all that was written since the call began. */
+TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
+{
+    *cx->out = *cx->out_start;
+    cx->wanted = 0;
+}
+
+/* Where the output did not fit, keeps whole characters and says so. Returns the
+ * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
+ */
+TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
+{
+    tcall_writer *out = cx->out, notice;
+    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
+    size_t keep = out->fill - start;
+    char text[64];
+    if (out->error != TCALL_E_MEMORY)
+        return out->error;
+    tcall_writer_init(&notice, text, sizeof text);
+    tcall_write_text(&notice, "\n[output cut: all of it are ");
+    tcall_write_int(&notice, (tcall_int)size);
+    tcall_write_text(&notice, " bytes]");
+    keep = keep > notice.fill
+               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
+               : 0;
+    tcall_output_clear_(cx);
+    cx->wanted = size;
+    if (out->cap - out->fill < notice.fill)
+        return TCALL_E_MEMORY;
+    out->len += keep;
+    out->fill += keep;
+    tcall_write_bytes(out, text, notice.fill);
+    return TCALL_OK;
+}
+
+/* ---- arguments in a sentence ---- */
+
+/* Bytes of an argument that are shown, and of all arguments together. */
+#define TCALL_GLANCE_     32
+#define TCALL_GLANCE_ALL_ 160
+
+/* Writes the members of an object as key=value, ..., in passing: a long value
+ * is cut, and so is a long list. */
+TCALL_NOINLINE_ static void
+tcall_write_members_(tcall_writer *out, tcall_json object, bool passing)
+{
+    size_t most = passing ? TCALL_GLANCE_ALL_ : SIZE_MAX, start = out->len;
+    tcall_json member = tcall_json_first(object);
+    const char *before = "";
+    for (; member.at && out->len - start < most;
+         member = tcall_json_next(member)) {
+        tcall_str key = tcall_json_key(member);
+        tcall_str value = tcall_text_verbatim_(member.at);
+        char room[TCALL_GLANCE_];
+        tcall_writer glance;
+        tcall_writer_init(&glance, room, sizeof room);
+        if (passing) { /* getters may have decoded it */
+            tcall_write_json(&glance, member);
+            value = tcall_slice_(room, glance.len);
+        }
+        tcall_write_text(out, before);
+        if (!passing || key.len < TCALL_GLANCE_)
+            tcall_write_bytes(out, key.ptr, key.len);
+        tcall_write_text(out, "=");
+        if (glance.error)
+            value.len = tcall_utf8_cut_(room, sizeof room - 1);
+        tcall_write_bytes(out, value.ptr, value.len);
+        tcall_write_text(out, glance.error ? "..." : "");
+        before = ", ";
+    }
+    tcall_write_text(out, member.at ? ", ..." : "");
+}
+
+/* ---- an example of a call that would do ---- */
+
+/* Values that are nested deeper are left out, and longer examples as a whole.
+ */
+enum { TCALL_EXAMPLE_DEPTH_ = 3, TCALL_EXAMPLE_ = 512 };
+
+/* Makes an example at the end of the block and reads it like arguments that
+ * came. Returns whether the call would take it. */
+static bool tcall_example_fits_(const tcall_call *call, tcall_attempt *example)
+{
+    const tcall_tool *tool = call->tool;
+    tcall_block *block = &call->cx.tc->block;
+    tcall_writer out;
+    tcall_hydrate_writer_(block, &out);
+    if (out.cap > TCALL_EXAMPLE_)
+        out.cap = TCALL_EXAMPLE_;
+    if (tool->shape)
+        tcall_write_shape_example_(&out, tool->shape);
+    else
+        tool->parameters.reader->example(
+            &out, tcall_text_space_(tool->parameters.text),
+            TCALL_EXAMPLE_DEPTH_);
+    return !out.error &&
+           tcall_hydrate_keep_(block, out.buf, out.fill, &example->came) ==
+               TCALL_OK &&
+           tcall_attempt_arguments_(call, example) == TCALL_OK;
+}
+
+/* Writes "suggestion":"Example: name(key=value)" with what is required, where
+ * an example can be made. */
+TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
+                                                 const tcall_call *call)
+{
+    tcall_block *block = &call->cx.tc->block;
+    size_t base = block->high;
+    tcall_attempt example;
+    memset(&example, 0, sizeof example);
+    if (tcall_example_fits_(call, &example)) {
+        tcall_write_key(out, "suggestion");
+        tcall_write_quote(out);
+        tcall_write_text(out, "Example: ");
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, example.args, false);
+        tcall_write_text(out, ")");
+        tcall_write_unquote(out);
+    }
+    tcall_block_back_(block, base);
+}
+
+/* ---- failures ---- */
+
+/* True when a second run for the same call has no second effect. */
+TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
+{
+    const tcall_tool *tool = cx->call->tool;
+    return tool->idempotent ||
+           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
+}
+
+/* Writes which tools there are, so that the model can choose again. */
+static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall *tc = call->cx.tc;
+    size_t i;
+    tcall_write_key(out, "available");
+    tcall_write_open(out, '[');
+    for (i = 0; i < tc->desc.tool_count; i++)
+        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
+            tcall_write_string(out, tc->desc.tools[i].name);
+    tcall_write_close(out, ']');
+}
+
+/* Writes what the schema or shape says of the arguments, into a string. */
+TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
+                                               const tcall_call *call)
+{
+    size_t i;
+    tcall_write_text(out, call->tool->name);
+    for (i = 0; i < call->asked.faults; i++) {
+        tcall_write_text(out, i ? ". " : ": ");
+        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
+                         call->asked.args.at, &call->asked.fault[i], true);
+    }
+}
+
+/* True where the faults of the arguments say what was wrong. */
+static bool tcall_was_refused_(const tcall_ctx *cx)
+{
+    return cx->failure.error == TCALL_E_INVALID && cx->call->asked.faults &&
+           !cx->failure.reason.len;
+}
+
+/* Writes what has become of a tool that does more than read, into a string: the
+ * model would make the call again. One that failed has said why. */
+static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
+{
+    if (cx->tool_did)
+        tcall_write_text(out, ". The tool has run: do not repeat the call");
+    else if (cx->stop < 0)
+        tcall_write_text(out, ". The tool had begun: look whether it had its "
+                              "effect before you repeat the call");
+}
+
+/* Writes what was called, who failed and why, into a string. */
+TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
+                                              const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (call->tool && call->asked.args.at) {
+        tcall_write_text(out, call->tool->name);
+        tcall_write_text(out, "(");
+        tcall_write_members_(out, call->asked.args, true);
+        tcall_write_text(out, "): ");
+    }
+    if (failure->by) {
+        tcall_write_text(out, failure->by);
+        tcall_write_text(out, ": ");
+    }
+    if (failure->reason.len)
+        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
+    else
+        tcall_write_text(out, tcall_error_text(failure->error));
+}
+
+/* Writes what the model can do about the failure. */
+static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
+{
+    const tcall_failure *failure = &cx->failure;
+    const tcall_call *call = cx->call;
+    if (cx->result.suggestion)
+        tcall_write_pair_(out, "suggestion",
+                          tcall_str_of(cx->result.suggestion));
+    else if (failure->error == TCALL_E_INVALID && call->tool &&
+             tcall_is_checked_(call->tool))
+        tcall_write_example_(out, call);
+    if (failure->retry_ms)
+        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
+    if (failure->error == TCALL_E_UNKNOWN)
+        tcall_write_available_(out, cx->call);
+    else
+        tcall_write_call_errors(out, call);
+}
+
+/* How much of a failure is told: what has no room is left out as a whole, so
+ * that the result is JSON in any room. */
+enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
+
+static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
+{
+    const tcall_failure *failure = &cx->failure;
+    tcall_writer *out = cx->out;
+    bool ran = cx->result.ran && !tcall_repeatable_(cx);
+    tcall_output_clear_(cx);
+    tcall_write_open(out, '{');
+    tcall_write_flag_(out, "success", false);
+    if (brevity <= TCALL_TELL_WHY_) {
+        tcall_write_key(out, "error");
+        tcall_write_quote(out);
+        if (tcall_was_refused_(cx))
+            tcall_say_refused_(out, cx->call);
+        else
+            tcall_say_reason_(out, cx);
+        if (ran)
+            tcall_say_ran_(out, cx);
+        tcall_write_unquote(out);
+        tcall_write_pair_(out, "error_type",
+                          tcall_str_of(tcall_error_type(failure->error)));
+    }
+    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
+        tcall_write_pair_(out, "code",
+                          tcall_str_of(failure->code
+                                           ? failure->code
+                                           : tcall_error_code(failure->error)));
+    if (ran && brevity <= TCALL_TELL_CODE_)
+        tcall_write_flag_(out, "ran", true);
+    if (brevity == TCALL_TELL_ALL_)
+        tcall_write_help_(out, cx);
+    tcall_write_close(out, '}');
+}
+
+/* Writes the result of a call that failed, instead of the output. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
+{
+    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
+    int brevity = TCALL_TELL_ALL_;
+    tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        wanted = cx->out->len - cx->out_start->len;
+    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
+        tcall_write_failure_at_(cx, brevity);
+    if (cx->out->error)
+        tcall_output_clear_(cx);
+    cx->wanted = wanted;
+}
+
+/* ---- what is written for logs ---- */
+
+/* A writer through a mask to a sink, which has to take all that it is given.
+ * Neither must move. */
+typedef struct tcall_masked_ {
+    tcall_mask mask;
+    char buf[64];
+} tcall_masked_;
+
+static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
+                                const char *secret, tcall_sink sink, void *user)
+{
+    memset(&masked->mask, 0, sizeof masked->mask);
+    masked->mask.secret = secret;
+    masked->mask.sink = sink;
+    masked->mask.user = user;
+    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
+    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
+    tcall_write_open(writer, '{');
+}
+
+static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
+{
+    int result = tcall_writer_flush(writer);
+    return result < 0 ? result : tcall_mask_end(&masked->mask);
+}
+
+/* Writes which call it is: its id and, where an agent made it, its place. */
+static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
+{
+    tcall_write_pair_(out, "call_id", call->id);
+    if (call->turn_id) {
+        tcall_write_count_(out, "turn", call->turn_id);
+        tcall_write_count_(out, "round", call->round);
+        tcall_write_count_(out, "position", call->position);
+    }
+    tcall_write_pair_(out, "tool", call->name);
+}
+
+/* Writes which definition the tool had: two that say the same have one hash. */
+static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
+{
+    int shift;
+    tcall_write_key(out, "definition");
+    tcall_write_quote(out);
+    for (shift = 60; shift >= 0; shift -= 4)
+        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
+    tcall_write_unquote(out);
+}
+
+static void tcall_write_outcome_(tcall_writer *out, int error)
+{
+    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
+}
+
+/* Writes the names of what lenient parsing has set right. */
+static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
+{
+    int i;
+    tcall_write_key(out, "fixes");
+    tcall_write_open(out, '[');
+    for (i = 0; i < TCALL_FIX_COUNT; i++)
+        if (fixes >> i & 1)
+            tcall_write_string(out, tcall_fix_name(i));
+    tcall_write_close(out, ']');
+}
+
+/* Writes one attempt at the arguments: what it read, and what was wrong. */
+static void tcall_write_attempt_(tcall_writer *out, const tcall_tool *tool,
+                                 const tcall_attempt *attempt)
+{
+    if (!attempt->step) /* it is of an output */
+        return;
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "by", tcall_str_of(attempt->by));
+    tcall_write_pair_(out, "arguments", attempt->came);
+    tcall_write_fixes_(out, attempt->fixes);
+    tcall_write_outcome_(out, attempt->error);
+    if (attempt->error < 0)
+        tcall_write_attempt_errors_(out, tool, attempt);
+    tcall_write_close(out, '}');
+}
+
+/* Writes all attempts but those with what was injected. */
+static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
+{
+    const tcall_attempt *other = call->others;
+    bool first = call->asked.by == tcall_by_model_;
+    tcall_write_key(out, "attempts");
+    tcall_write_open(out, '[');
+    if (first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    for (; other; other = other->next)
+        tcall_write_attempt_(out, call->tool, other);
+    if (!first)
+        tcall_write_attempt_(out, call->tool, &call->asked);
+    tcall_write_close(out, ']');
+}
+
+/* Writes who checked the arguments, and whether its schema was compiled at the
+ * start or for this call. */
+static void tcall_write_validator_(tcall_writer *out, const tcall *tc,
+                                   const tcall_tool *tool)
+{
+    const tcall_validator *foreign = tc->desc.validator;
+    const char *const texts[] = {foreign ? foreign->name : "builtin",
+                                 foreign ? foreign->version : TOOLCALL_VERSION,
+                                 foreign                        ? "foreign"
+                                 : tool->shape                  ? "shape"
+                                 : tcall_is_compiled_(tc, tool) ? "eager"
+                                                                : "lazy"};
+    tcall_write_key(out, "validator");
+    tcall_write_open(out, '{');
+    tcall_write_pair_(out, "name", tcall_str_of(texts[0]));
+    tcall_write_pair_(out, "version", tcall_str_of(texts[1]));
+    tcall_write_pair_(out, "mode", tcall_str_of(texts[2]));
+    tcall_write_close(out, '}');
+}
+
+/* Whether arguments were checked, what a tool that checks none may do, and
+ * whether what runs is a repair. */
+static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
+{
+    static const char modes[][15] = {"read-only", "human-approval", "full"};
+    const tcall_tool *tool = call->tool;
+    tcall_write_flag_(out, "validated", call->asked.validated);
+    if (tool && !tcall_is_checked_(tool))
+        tcall_write_pair_(out, "no_schema_mode",
+                          tcall_str_of(modes[tool->no_schema_mode % 3]));
+    tcall_write_flag_(out, "repaired", call->repaired);
+}
+
+static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
+                                const tcall_call *call)
+{
+    static const char steps[][9] = {"find", "parse", "validate", "done"};
+    const tcall_tool *tool = call->tool;
+    const tcall_attempt *asked = &call->asked;
+    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
+    tcall_write_identity_(out, call);
+    if (tool)
+        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
+    tcall_write_pair_(out, "arguments", call->arguments);
+    tcall_write_fixes_(out, asked->fixes);
+    tcall_write_key(out, "coercions");
+    tcall_write_verbatim(out, asked->coerced.len ? asked->coerced
+                                                 : tcall_str_of("[]"));
+    if (tool && tool->provided_by)
+        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
+    if (asked->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
+        tcall_write_validator_(out, tc, tool);
+    tcall_write_flag_(out, "ran", call->cx.result.ran);
+    tcall_write_count_(out, "ms", call->hydrate_ms);
+    tcall_write_validated_(out, call);
+    if (asked->validated && asked->args.at) {
+        tcall_write_key(out, "value");
+        tcall_write_json(out, asked->args);
+    }
+    if (call->others)
+        tcall_write_attempts_(out, call);
+    tcall_write_pair_(
+        out, "step", tcall_str_of(steps[asked->step % TCALL_ARRAY_LEN(steps)]));
+    tcall_write_outcome_(out, call->error);
+    if (call->error < 0)
+        tcall_write_call_errors(out, call);
+    tcall_write_close(out, '}');
+}
+
+/* A sink whose user is a writer, which keeps its own error and counts on. */
+static int tcall_write_on_(void *writer, const char *bytes, size_t len)
+{
+    tcall_write_bytes((tcall_writer *)writer, bytes, len);
+    return (int)len;
+}
+
+int tcall_write_provenance(tcall_writer *out, const tcall *tc,
+                           const tcall_call *call)
+{
+    tcall_masked_ masked;
+    tcall_writer writer;
+    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
+    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
+    tcall_write_origin_(&writer, tc, call);
+    tcall_masked_end_(&masked, &writer);
+    return out->error;
+}
+
+static void tcall_write_session_(tcall_writer *out,
+                                 const tcall_session *session)
+{
+    tcall_write_pair_(out, "session", session->id);
+    tcall_write_pair_(out, "request", session->request);
+    tcall_write_pair_(out, "agent", session->agent);
+    tcall_write_pair_(out, "user", session->user);
+}
+
+/* Writes the line of an audit through a small buffer, so that its length does
+ * not matter. */
+TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
+{
+    const tcall_call *call = cx->call;
+    tcall_masked_ masked;
+    tcall_writer out;
+    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
+    tcall_write_identity_(&out, call);
+    if (cx->session)
+        tcall_write_session_(&out, cx->session);
+    tcall_write_key(&out, "arguments");
+    if (call->asked.args.at)
+        tcall_write_json(&out, call->asked.args);
+    else
+        tcall_write_str(&out, call->asked.came);
+    tcall_write_validated_(&out, call);
+    tcall_write_count_(&out, "attempts", cx->attempt);
+    tcall_write_flag_(&out, "ran", cx->result.ran);
+    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
+    tcall_write_flag_(&out, "approved", call->approved);
+    tcall_write_outcome_(&out, cx->failure.error);
+    if (cx->failure.reason.len)
+        tcall_write_pair_(&out, "reason", cx->failure.reason);
+    tcall_write_text(&out, "}\n");
+    return tcall_masked_end_(&masked, &out);
+}
+
+/* ==========================================================================
+ * >>invoke
  */
 
 /* When a stage is due: towards the run (GOING), after it, always ... The
@@ -17679,7 +18812,8 @@ enum {
     TCALL_DONE_ = 16,
     TCALL_LATE_ = 32, /* of a stage: higher priority comes later */
 
-    TCALL_INNER_ = 0, /* not by the list: inside AROUND_EXECUTE */
+    TCALL_INNER_ = TCALL_GOING_, /* inside of AROUND_EXECUTE */
+    TCALL_AROUND_ = 0,           /* not by the list: inside each other */
     TCALL_WELL_ = TCALL_GOING_ | TCALL_HIT_ | TCALL_ANSWERED_,
     TCALL_ALWAYS_ = TCALL_WELL_ | TCALL_FAILED_,
     TCALL_DID_INNER_ = TCALL_LATE_ | TCALL_INNER_,
@@ -17706,10 +18840,13 @@ static int tcall_keep_(tcall_ctx *cx, tcall_str text, tcall_str *copy)
     return tcall_hydrate_keep_(&cx->tc->block, text.ptr, text.len, copy);
 }
 
+/* ---- secrets ---- */
+
 /* Is the text one of the arguments that were asked for? */
 static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->call->args.at, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->asked.args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = tcall_text_skip_(at))
         if (tcall_str_eq(tcall_json_str(tcall_json_of_(at, NULL)), text))
             return true;
@@ -17720,7 +18857,8 @@ static bool tcall_was_asked_(const tcall_ctx *cx, tcall_str text)
  * is to see it. Returns how long the text is then. */
 static size_t tcall_hide_injected_(const tcall_ctx *cx, tcall_str text)
 {
-    const char *at = cx->injected, *end = at ? tcall_text_skip_(at) : at;
+    const char *at = cx->call->runs->args.at,
+               *end = at ? tcall_text_skip_(at) : at;
     const char *next;
     for (; (at = tcall_text_scalar_(at, end)) < end; at = next) {
         next = tcall_text_space_(tcall_text_skip_(at));
@@ -17744,7 +18882,7 @@ static void tcall_tell_said_(tcall_ctx *cx, tcall_event_kind kind,
                              tcall_str text)
 {
     size_t mark = 0;
-    if (cx->injected) {
+    if (cx->hide) {
         mark = tcall_block_mark_(&cx->tc->block);
         if (mark && tcall_keep_(cx, text, &text) == TCALL_OK)
             text.len = tcall_hide_(cx, text);
@@ -17794,46 +18932,37 @@ static tcall_service *tcall_service_(tcall_service *list, const char *name)
 
 /* The nearest scope wins: a test, or a session, may replace what the registry
  * gives everybody. */
-static void *tcall_find_service_(const tcall_ctx *cx, const char *name)
+static const tcall_service *tcall_find_service_(const tcall_ctx *cx,
+                                                const char *name)
 {
-    const tcall_desc *d = cx->tc ? &cx->tc->desc : NULL;
     const tcall_service *service = tcall_service_(cx->services, name);
     size_t i;
     if (!service && cx->session)
         service = tcall_service_(cx->session->services, name);
-    for (i = 0; !service && d && i < d->service_count; i++)
-        if (strcmp(d->services[i].name, name) == 0)
-            service = &d->services[i];
-    return service ? service->object : NULL;
-}
-
-bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
-{
-    if (!cx->tc)
-        return false;
-    return (permissions &
-            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
+    for (i = 0; !service && cx->tc && i < cx->tc->desc.service_count; i++)
+        if (strcmp(cx->tc->desc.services[i].name, name) == 0)
+            service = &cx->tc->desc.services[i];
+    return service;
 }
 
 void *tcall_require_service(tcall_ctx *cx, const char *name)
 {
-    void *object = tcall_find_service_(cx, name);
-    if (!object) {
-        cx->service_missing = true; /* tcall_outcome_ makes it an error */
-        if (cx->state != TCALL_FAILED_)
-            cx->failure.by = name;
-    }
-    return object;
+    const tcall_service *service = tcall_find_service_(cx, name);
+    if (service && service->object)
+        return service->object;
+    cx->service_missing = true; /* tcall_outcome_ makes it an error */
+    if (cx->state != TCALL_FAILED_)
+        cx->failure.by = name;
+    return NULL;
 }
 
 int tcall_bind_service(tcall_ctx *cx, tcall_service *service, tcall_scope scope)
 {
     tcall_service **list = &cx->services, *bound = service;
-    if (!service->name || (scope == TCALL_SCOPE_CALL && !cx->tc))
+    bool lasts = scope == TCALL_SCOPE_SESSION;
+    if (!service->name || (lasts ? !cx->session : !cx->tc))
         return TCALL_E_USAGE;
-    if (scope == TCALL_SCOPE_SESSION) {
-        if (!cx->session)
-            return TCALL_E_USAGE;
+    if (lasts) {
         tcall_unbind_service(cx->session, service);
         list = &cx->session->services;
     } else {
@@ -17865,15 +18994,24 @@ void *tcall_scratch(tcall_ctx *cx, const char *name, size_t size)
     if (service)
         return service->object;
     size += head;
-    if (size >= head && cx->tc) /* not more than there are addresses */
+    if (size >= head) /* not more than there are addresses */
         service = (tcall_service *)tcall_take_(cx, size);
     if (!service)
         return NULL;
     memset(service, 0, size);
     service->name = name;
     service->object = (char *)service + head;
-    tcall_bind_service(cx, service, TCALL_SCOPE_CALL);
+    service->next = cx->services;
+    cx->services = service;
     return service->object;
+}
+
+bool tcall_is_granted(const tcall_ctx *cx, unsigned permissions)
+{
+    if (!cx->tc)
+        return false;
+    return (permissions &
+            ~(tcall_may_(cx->tc, cx->call->tool) & cx->tc->desc.allow)) == 0;
 }
 
 /* ---- time ---- */
@@ -17898,54 +19036,26 @@ int32_t tcall_time_left(const tcall_ctx *cx)
 
 /* ---- input and output ---- */
 
-tcall_str tcall_output(const tcall_ctx *cx)
+/* Returns who is at work: a hook, or the tool. */
+static const char *tcall_worker_(const tcall_ctx *cx)
 {
-    size_t start = cx->out ? cx->out_start->fill : 0;
-    const char *output = cx->out ? cx->out->buf : NULL;
-    if (start) /* without a buffer it stays NULL */
-        output += start;
-    return tcall_slice_(output, cx->out ? cx->out->fill - start : 0);
+    return cx->hook ? cx->hook->name : cx->call->tool->name;
 }
 
-/* Takes back all that was written since the call began. */
-TCALL_SHARED_ void tcall_output_clear_(tcall_ctx *cx)
-{
-    *cx->out = *cx->out_start;
-    cx->wanted = 0;
-}
-
-/* Adds an entry to the history for what is about to be replaced. */
-static tcall_change *tcall_change_(tcall_ctx *cx)
-{
-    tcall_change *change = (tcall_change *)tcall_take_(cx, sizeof *change);
-    if (!change)
-        return NULL;
-    memset(change, 0, sizeof *change);
-    change->before = cx->history;
-    change->by = cx->hook ? cx->hook->name : cx->call->tool->name;
-    change->stage = cx->stage;
-    cx->history = change;
-    return change;
-}
-
-/* Where secrets are injected the tool gets other arguments than were asked for:
- * they are checked in a copy of the call, so that nobody else sees them, not
- * even in what is said of a fault. */
+/* Where secrets are injected the tool gets other arguments than were asked for,
+ * which nobody else sees, not even in what is said of a fault. */
 static int tcall_inject_(tcall_ctx *cx, tcall_str text)
 {
-    tcall_call *run = (tcall_call *)tcall_take_(cx, sizeof *run);
-    int error;
-    if (!run)
-        return TCALL_E_MEMORY;
-    *run = *cx->call;
-    run->arguments = text;
-    error = tcall_hydrate_try_(cx->tc, run);
-    if (error < 0)
-        return error;
-    cx->injected = run->args.at;
+    tcall_attempt *runs = (tcall_attempt *)tcall_take_(cx, sizeof *runs);
+    int r = TCALL_E_MEMORY;
+    if (runs)
+        r = tcall_attempt_(cx->call, runs, tcall_worker_(cx), text);
+    if (r < 0)
+        return r;
+    cx->call->runs = runs;
     cx->hide = tcall_hide_injected_;
-    cx->bound = run->cx.bound;
-    return TCALL_OK;
+    cx->bound = runs->bound;
+    return r;
 }
 
 /* The new arguments go the way of the first ones, and nothing that was said of
@@ -17953,51 +19063,22 @@ static int tcall_inject_(tcall_ctx *cx, tcall_str text)
  * stays that. Once the tool has run it is too late. */
 int tcall_set_input(tcall_ctx *cx, tcall_str text)
 {
-    tcall *tc = cx->tc;
     tcall_call *call = cx->call;
-    tcall_change *change;
+    int r;
     if (!call || !call->tool || cx->state != TCALL_GOING_ || cx->tool_ran)
         return TCALL_E_USAGE;
-    change = tcall_change_(cx);
-    if (!change || tcall_keep_(cx, text, &text) < 0)
-        return call->error = TCALL_E_MEMORY;
-    change->input = call->args;
-    if (cx->stage == TCALL_WILL_INJECT_SECRETS)
-        return tcall_inject_(cx, text);
-    call->arguments = text;
+    r = tcall_keep_(cx, text, &text);
+    if (r == TCALL_OK && cx->stage == TCALL_WILL_INJECT_SECRETS) {
+        r = tcall_inject_(cx, text);
+        return r == TCALL_E_MEMORY ? call->error = r : r;
+    }
     call->approved = false;
-    return call->error = tcall_hydrate_try_(tc, call);
+    if (r == TCALL_OK)
+        r = tcall_attempt_anew_(call, tcall_worker_(cx), text);
+    return call->error = r;
 }
 
-/* Where the output did not fit, keeps whole characters and says so. Returns the
- * writer's error of any other kind, or TCALL_E_MEMORY where not even that fits.
- */
-TCALL_SHARED_ int tcall_output_cut_(tcall_ctx *cx)
-{
-    tcall_writer *out = cx->out, notice;
-    size_t start = cx->out_start->fill, size = out->len - cx->out_start->len;
-    size_t keep = out->fill - start;
-    char text[64];
-    if (out->error != TCALL_E_MEMORY)
-        return out->error;
-    tcall_writer_init(&notice, text, sizeof text);
-    tcall_write_text(&notice, "\n[output cut: all of it are ");
-    tcall_write_int(&notice, (tcall_int)size);
-    tcall_write_text(&notice, " bytes]");
-    keep = keep > notice.fill
-               ? tcall_utf8_cut_(out->buf + start, keep - notice.fill)
-               : 0;
-    tcall_output_clear_(cx);
-    cx->wanted = size;
-    if (out->cap - out->fill < notice.fill)
-        return TCALL_E_MEMORY;
-    out->len += keep;
-    out->fill += keep;
-    tcall_write_bytes(out, text, notice.fill);
-    return TCALL_OK;
-}
-
-/* The old output is kept in the history, as a hook may have to show what it
+/* The old output stays among the attempts, as a hook may have to show what it
  * replaced. */
 int tcall_set_output(tcall_ctx *cx, tcall_str text)
 {
@@ -18005,12 +19086,20 @@ int tcall_set_output(tcall_ctx *cx, tcall_str text)
     if (cx->settled || !cx->out)
         return TCALL_E_USAGE;
     if (old.len) {
-        tcall_change *change = tcall_change_(cx);
-        if (!change || tcall_keep_(cx, old, &change->output) < 0)
+        tcall_attempt *former =
+            (tcall_attempt *)tcall_take_(cx, sizeof *former);
+        if (!former)
             return TCALL_E_MEMORY;
+        memset(former, 0, sizeof *former);
+        if (tcall_keep_(cx, old, &former->came) < 0)
+            return TCALL_E_MEMORY;
+        former->by = tcall_worker_(cx);
+        former->stage = cx->stage;
+        former->next = cx->call->others;
+        cx->call->others = former;
         /* A part of the old output may be the new one. */
         if (text.ptr >= old.ptr && text.ptr < old.ptr + old.len)
-            text.ptr = change->output.ptr + (text.ptr - old.ptr);
+            text.ptr = former->came.ptr + (text.ptr - old.ptr);
     }
     tcall_output_clear_(cx);
     tcall_write_bytes(cx->out, text.ptr, text.len);
@@ -18050,294 +19139,6 @@ int tcall_retry_after(tcall_ctx *cx, uint32_t ms, const char *reason)
     return TCALL_E_RATE;
 }
 
-/* ==========================================================================
- * >>result: what the model reads of a call
- *
- * A success is what the tool wrote. A failure is {"success":false,"error":...}:
- * what was wrong, where, and what to send instead.
- */
-
-/* ---- the call in passing: name(key=value, ...) ---- */
-
-/* Bytes of an argument that are shown, and of all arguments together. */
-#define TCALL_GLANCE_     32
-#define TCALL_GLANCE_ALL_ 160
-
-/* Writes one more argument as key=value; what is long is cut. */
-TCALL_SHARED_ void tcall_write_argument_(tcall_writer *out, tcall_str key,
-                                         tcall_str value)
-{
-    bool cut = value.len > TCALL_GLANCE_;
-    if (cut)
-        value.len = tcall_utf8_cut_(value.ptr, TCALL_GLANCE_ - 1);
-    tcall_write_text(out, out->last == '(' ? "" : ", ");
-    tcall_write_bytes(out, key.ptr, key.len < TCALL_GLANCE_ ? key.len : 0);
-    tcall_write_text(out, "=");
-    tcall_write_bytes(out, value.ptr, value.len);
-    tcall_write_text(out, cut ? "..." : "");
-}
-
-/* ---- an example of a call that would do ---- */
-
-/* Values that are nested deeper are left out. */
-#define TCALL_EXAMPLE_DEPTH_ 3
-
-/* Writes what was called, with its arguments, which are an object. */
-TCALL_NOINLINE_ static void
-tcall_write_called_(tcall_writer *out, const char *name, tcall_json args)
-{
-    tcall_json member = tcall_json_first(args);
-    size_t start = out->len;
-    tcall_write_text(out, name);
-    tcall_write_text(out, "(");
-    for (; member.at && out->len - start < TCALL_GLANCE_ALL_;
-         member = tcall_json_next(member)) {
-        char room[TCALL_GLANCE_];
-        tcall_writer value;
-        tcall_writer_init(&value, room, sizeof room);
-        tcall_write_json(&value, member);
-        tcall_write_argument_(out, tcall_json_key(member),
-                              tcall_slice_(room, value.len));
-    }
-    tcall_write_text(out, member.at ? ", ...): " : "): ");
-}
-
-/* Returns whether the call would take the text. */
-TCALL_NOINLINE_ static bool tcall_example_fits_(const tcall_call *call,
-                                                tcall_str text)
-{
-    tcall_block *block = &call->cx.tc->block;
-    const tcall_object *shape = call->tool->shape;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    desc.target.object = shape;
-    desc.target.node = shape ? NULL : call->node;
-    desc.target.rows = shape ? NULL : call->tool->parameters.reader->rows;
-    desc.target.out = shape ? tcall_block_take_(block, shape->size) : NULL;
-    return (!shape || desc.target.out) &&
-           tcall_arguments_read_(block, &machine, &desc, text) == TCALL_OK;
-}
-
-/* Writes the members of an object of JSON text as key=value, ... */
-TCALL_NOINLINE_ static void tcall_write_members_(tcall_writer *out,
-                                                 const char *object)
-{
-    const char *at = tcall_text_next_(object + 1), *name, *value;
-    while (!tcall_text_closes_(at)) {
-        for (name = at + 1; *name != '"';) {
-            char bytes[4];
-            size_t len = tcall_text_character_(&name, bytes);
-            tcall_write_bytes(out, bytes, len);
-        }
-        value = tcall_text_value_(at);
-        at = tcall_text_next_(tcall_text_skip_(value));
-        tcall_write_text(out, "=");
-        tcall_write_bytes(out, value, tcall_text_verbatim_(value).len);
-        if (!tcall_text_closes_(at))
-            tcall_write_text(out, ", ");
-    }
-}
-
-/* Longer examples are left out. */
-#define TCALL_EXAMPLE_ 512
-
-/* Makes an example at the end of the block, ended by NUL. Returns its length,
- * or 0. */
-static size_t tcall_make_example_(const tcall_call *call, tcall_str *text)
-{
-    const tcall_tool *tool = call->tool;
-    tcall_block *block = &call->cx.tc->block;
-    tcall_writer args;
-    tcall_hydrate_writer_(block, &args);
-    if (args.cap > TCALL_EXAMPLE_)
-        args.cap = TCALL_EXAMPLE_;
-    if (tool->shape)
-        tcall_write_shape_example_(&args, tool->shape);
-    else
-        tool->parameters.reader->example(
-            &args, tcall_text_space_(tool->parameters.text),
-            TCALL_EXAMPLE_DEPTH_);
-    tcall_write_char_(&args, '\0');
-    if (args.error || tcall_hydrate_keep_(block, args.buf, args.fill, text) < 0)
-        return 0;
-    return --text->len;
-}
-
-/* Writes "suggestion":"Example: name(key=value)" with what is required, where
- * an example can be made: it is checked like arguments that came. */
-TCALL_NOINLINE_ static void tcall_write_example_(tcall_writer *out,
-                                                 const tcall_call *call)
-{
-    tcall_block *block = &call->cx.tc->block;
-    size_t base = block->high;
-    tcall_str text;
-    if (tcall_make_example_(call, &text) && tcall_example_fits_(call, text)) {
-        tcall_write_key(out, "suggestion");
-        tcall_write_quote(out);
-        tcall_write_text(out, "Example: ");
-        tcall_write_text(out, call->tool->name);
-        tcall_write_text(out, "(");
-        tcall_write_members_(out, text.ptr);
-        tcall_write_text(out, ")");
-        tcall_write_unquote(out);
-    }
-    tcall_block_back_(block, base);
-}
-
-/* ---- failures ---- */
-
-/* True when a second run for the same call has no second effect. */
-TCALL_SHARED_ bool tcall_repeatable_(const tcall_ctx *cx)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return tool->idempotent ||
-           (tcall_may_(cx->tc, tool) & ~(unsigned)TCALL_NETWORK) == TCALL_READ;
-}
-
-/* Writes which tools there are, so that the model can choose again. */
-static void tcall_write_available_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall *tc = call->cx.tc;
-    size_t i;
-    tcall_write_key(out, "available");
-    tcall_write_open(out, '[');
-    for (i = 0; i < tc->desc.tool_count; i++)
-        if (tcall_is_offered_(tc, &tc->desc.tools[i], call->by_model))
-            tcall_write_string(out, tc->desc.tools[i].name);
-    tcall_write_close(out, ']');
-}
-
-/* Writes what the schema or shape says of the arguments, into a string. */
-TCALL_NOINLINE_ static void tcall_say_refused_(tcall_writer *out,
-                                               const tcall_call *call)
-{
-    size_t i;
-    tcall_write_text(out, call->tool->name);
-    for (i = 0; i < call->faults; i++) {
-        tcall_write_text(out, i ? ". " : ": ");
-        tcall_say_fault_(out, tcall_say_of_(call->tool->parameters),
-                         call->args.at, &call->fault[i], true);
-    }
-}
-
-/* True where the faults of the arguments say what was wrong. */
-static bool tcall_was_refused_(const tcall_ctx *cx)
-{
-    return cx->failure.error == TCALL_E_INVALID && cx->call->faults &&
-           !cx->failure.reason.len;
-}
-
-/* Writes what has become of a tool that does more than read, into a string: the
- * model would make the call again. One that failed has said why. */
-static void tcall_say_ran_(tcall_writer *out, const tcall_ctx *cx)
-{
-    if (cx->tool_did)
-        tcall_write_text(out, ". The tool has run: do not repeat the call");
-    else if (cx->stop < 0)
-        tcall_write_text(out, ". The tool had begun: look whether it had its "
-                              "effect before you repeat the call");
-}
-
-/* Writes what was called, who failed and why, into a string. */
-TCALL_NOINLINE_ static void tcall_say_reason_(tcall_writer *out,
-                                              const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (call->tool && call->args.at)
-        tcall_write_called_(out, call->tool->name, call->args);
-    if (failure->by) {
-        tcall_write_text(out, failure->by);
-        tcall_write_text(out, ": ");
-    }
-    if (failure->reason.len)
-        tcall_write_bytes(out, failure->reason.ptr, failure->reason.len);
-    else
-        tcall_write_text(out, tcall_error_text(failure->error));
-}
-
-/* Writes what the model can do about the failure. */
-static void tcall_write_help_(tcall_writer *out, const tcall_ctx *cx)
-{
-    const tcall_failure *failure = &cx->failure;
-    const tcall_call *call = cx->call;
-    if (cx->result.suggestion)
-        tcall_write_pair_(out, "suggestion",
-                          tcall_str_of(cx->result.suggestion));
-    else if (failure->error == TCALL_E_INVALID && call->tool &&
-             tcall_is_checked_(call->tool))
-        tcall_write_example_(out, call);
-    if (failure->retry_ms) {
-        tcall_write_count_(out, "retry_after_ms", failure->retry_ms);
-    }
-    if (failure->error == TCALL_E_UNKNOWN)
-        tcall_write_available_(out, cx->call);
-    else
-        tcall_write_call_errors(out, call);
-}
-
-/* How much of a failure is told: what has no room is left out as a whole, so
- * that the result is JSON in any room. */
-enum { TCALL_TELL_ALL_, TCALL_TELL_WHY_, TCALL_TELL_CODE_, TCALL_TELL_LEAST_ };
-
-static void tcall_write_failure_at_(tcall_ctx *cx, int brevity)
-{
-    const tcall_failure *failure = &cx->failure;
-    tcall_writer *out = cx->out;
-    bool ran = cx->result.ran && !tcall_repeatable_(cx);
-    tcall_output_clear_(cx);
-    tcall_write_open(out, '{');
-    tcall_write_flag_(out, "success", false);
-    if (brevity <= TCALL_TELL_WHY_) {
-        tcall_write_key(out, "error");
-        tcall_write_quote(out);
-        if (tcall_was_refused_(cx))
-            tcall_say_refused_(out, cx->call);
-        else
-            tcall_say_reason_(out, cx);
-        if (ran)
-            tcall_say_ran_(out, cx);
-        tcall_write_unquote(out);
-        tcall_write_pair_(out, "error_type",
-                          tcall_str_of(tcall_error_type(failure->error)));
-    }
-    if (brevity <= TCALL_TELL_CODE_) /* a hook may have given its own */
-        tcall_write_pair_(out, "code",
-                          tcall_str_of(failure->code
-                                           ? failure->code
-                                           : tcall_error_code(failure->error)));
-    if (ran && brevity <= TCALL_TELL_CODE_) {
-        tcall_write_flag_(out, "ran", true);
-    }
-    if (brevity == TCALL_TELL_ALL_)
-        tcall_write_help_(out, cx);
-    tcall_write_close(out, '}');
-}
-
-/* Writes the result of a call that failed, instead of the output. */
-TCALL_NOINLINE_ TCALL_SHARED_ void tcall_write_failure_(tcall_ctx *cx)
-{
-    size_t wanted = cx->failure.error == TCALL_E_MEMORY ? cx->wanted : 0;
-    int brevity = TCALL_TELL_ALL_;
-    tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        wanted = cx->out->len - cx->out_start->len;
-    while (cx->out->error && brevity++ < TCALL_TELL_LEAST_)
-        tcall_write_failure_at_(cx, brevity);
-    if (cx->out->error)
-        tcall_output_clear_(cx);
-    cx->wanted = wanted;
-}
-
-/* ==========================================================================
- * >>invoke
- *
- * The state of a call is one bit, and each stage has the set of states that it
- * is due in: that, and the order of the list, is the whole lifecycle.
- */
-
 /* Returns why the tool must not run now or go on, or TCALL_OK. */
 static int tcall_must_end_(const tcall_ctx *cx)
 {
@@ -18353,11 +19154,11 @@ enum {
     TCALL_RUN_HOOKS_,    /* at WILL_EXECUTE */
     TCALL_RUN_APPROVAL_, /* hooks may have changed the arguments: ask again */
     TCALL_RUN_BEGIN_,    /* the tool is due */
-    TCALL_RUN_POLLED_,   /* the tool answered TCALL_E_AGAIN */
-    TCALL_RUN_DID_       /* at DID_EXECUTE */
+    TCALL_RUN_DID_,      /* at DID_EXECUTE */
+    TCALL_RUN_GAVE_UP_   /* no more of them: at ON_GIVE_UP */
 };
 
-/* ---- output ---- */
+/* ---- output that has to wait ---- */
 
 /* True once the tool has run well, or for the last time, or something stands in
  * its place: what is written is the output. */
@@ -18593,15 +19394,15 @@ static int tcall_run_call_(tcall_ctx *cx)
 {
     tcall_call *call = cx->call;
     const tcall_hook *around = cx->hook;
-    tcall_json args =
-        cx->injected ? tcall_json_of_(cx->injected, NULL) : call->args;
     uint32_t before = tcall_now_(cx->tc);
     bool ran = cx->result.ran;
     int r;
     cx->tool_ran = cx->result.ran = true;
     cx->hook = NULL;
     cx->out->last = 0;
-    r = tcall_outcome_(cx, call->tool->run(cx, args, cx->out));
+    r = tcall_outcome_(
+        cx, call->tool->run(
+                cx, call->runs ? call->runs->args : call->asked.args, cx->out));
     if (r == TCALL_E_APPROVAL || (r == TCALL_E_DENIED && cx->approval_wanted))
         cx->result.ran = ran; /* it only looked */
     cx->hook = around;
@@ -18617,7 +19418,7 @@ static void tcall_hide_said_(tcall_ctx *cx)
     size_t less = text.len - tcall_hide_(cx, text);
     cx->out->fill -= less;
     cx->out->len -= less;
-    if (cx->injected && cx->failure.reason.len)
+    if (cx->hide && cx->failure.reason.len)
         tcall_keep_reason_(cx, cx->failure.reason);
 }
 
@@ -18627,15 +19428,13 @@ static int tcall_run_(tcall_ctx *cx)
 {
     int end = tcall_must_end_(cx), r;
     if (end < 0) {
-        if (cx->run_step != TCALL_RUN_POLLED_)
+        if (!cx->polled)
             return end;
         cx->stop = end;
     }
     r = tcall_run_call_(cx);
     tcall_hide_said_(cx);
-    cx->run_step = r == TCALL_E_AGAIN      ? TCALL_RUN_POLLED_
-                   : r == TCALL_E_APPROVAL ? TCALL_RUN_BEGIN_
-                                           : TCALL_RUN_NOT_;
+    cx->polled = r == TCALL_E_AGAIN;
     if (end < 0 || tcall_waits_(r)) {
         tcall_output_clear_(cx);
         return end < 0 ? end : r;
@@ -18654,51 +19453,37 @@ static int tcall_run_(tcall_ctx *cx)
 
 /* ---- the schema of the output ---- */
 
-/* Keeps in the block what is wrong with the output, and where. */
-TCALL_NOINLINE_ static void tcall_output_complain_(tcall_ctx *cx,
-                                                   const tcall_machine *machine)
+/* Reads the output as its schema has it, and keeps what is wrong with it. What
+ * this takes of the block is given back by its caller. */
+TCALL_NOINLINE_ static int tcall_output_judge_(tcall_ctx *cx)
 {
     tcall_block *block = &cx->tc->block;
+    tcall_schema_text source = cx->call->tool->output;
+    tcall_attempt attempt;
+    tcall_target target;
     tcall_writer why;
-    /* the text lies at the end, and stays there while it is shown */
-    tcall_block_take_(block, tcall_output(cx).len + 1);
-    tcall_hydrate_writer_(block, &why);
-    tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
-    tcall_write_text(&why, ": ");
-    tcall_say_fault_(&why, tcall_say_of_(cx->call->tool->output), machine->text,
-                     &machine->faults[0], false);
-    tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
-}
-
-/* Reads the output as its schema has it. */
-TCALL_NOINLINE_ static int tcall_output_read_(tcall_ctx *cx,
-                                              const tcall_node *node)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
     int r;
-    memset(&desc, 0, sizeof desc);
-    desc.target.node = node;
-    desc.target.rows = cx->call->tool->output.reader->rows;
-    r = tcall_arguments_read_(&cx->tc->block, &machine, &desc,
-                              tcall_output(cx));
+    memset(&attempt, 0, sizeof attempt);
+    memset(&target, 0, sizeof target);
+    attempt.came = tcall_output(cx);
+    target.rows = source.reader->rows;
+    r = tcall_hydrate_compile_(cx->tc, &target.node, source);
+    if (r < 0)
+        return r;
+    r = tcall_attempt_read_(cx->tc, &attempt, &target, false);
     if (r == TCALL_OK || r == TCALL_E_MEMORY || r == TCALL_E_BUDGET)
         return r;
-    if (r == TCALL_E_INVALID)
-        tcall_output_complain_(cx, &machine);
-    else
-        cx->failure.reason = tcall_str_of(
-            "the output of the tool is no JSON value, which its schema asks "
-            "for");
+    cx->failure.reason = tcall_str_of("the output of the tool is no JSON "
+                                      "value, which its schema asks for");
+    if (r == TCALL_E_INVALID) {
+        tcall_hydrate_writer_(block, &why);
+        tcall_write_text(&why, tcall_error_text(TCALL_E_OUTPUT));
+        tcall_write_text(&why, ": ");
+        tcall_say_fault_(&why, tcall_say_of_(source), attempt.args.at,
+                         &attempt.fault[0], false);
+        tcall_hydrate_keep_(block, why.buf, why.fill, &cx->failure.reason);
+    }
     return TCALL_E_OUTPUT;
-}
-
-/* What this takes of the block is given back by its caller. */
-static int tcall_output_judge_(tcall_ctx *cx)
-{
-    const tcall_node *node;
-    int r = tcall_hydrate_compile_(cx->tc, &node, cx->call->tool->output);
-    return r < 0 ? r : tcall_output_read_(cx, node);
 }
 
 /* Checks the output against tool->output, if it has that. What a hook answered
@@ -18752,112 +19537,62 @@ static int tcall_hooks_check_(tcall *tc, const char *name,
     return r;
 }
 
-/* Returns whether a hook runs before one that is earlier in the tables. */
-static bool tcall_hook_before_(const tcall_hook *hook,
-                               const tcall_hook *earlier)
-{
-    if (hook->stage != earlier->stage)
-        return hook->stage < earlier->stage;
-    if (tcall_due_[hook->stage] & TCALL_LATE_)
-        return hook->priority < earlier->priority;
-    return hook->priority > earlier->priority;
-}
-
-/* Inserts hooks into an order: tables of hooks are short, and mostly sorted. */
-static void tcall_order_insert_(tcall_order_ *order, const tcall_hook *hooks,
-                                size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        const tcall_hook **at = order->hooks + order->count++;
-        for (; at > order->hooks && tcall_hook_before_(&hooks[i], at[-1]); at--)
-            at[0] = at[-1];
-        at[0] = &hooks[i];
-        order->stages |= (uint32_t)1 << hooks[i].stage;
-    }
-}
-
-/* Puts the hooks of the registry, and those of a tool, if it is one, in order.
- * The room of a row that was used before is used again. */
-static int tcall_order_make_(tcall *tc, const tcall_tool *tool,
-                             tcall_order_ *order)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t count = (size_t)desc->hook_count + (tool ? tool->hook_count : 0);
-    if (count > order->room) {
-        order->hooks = (const tcall_hook **)tcall_table_(
-            tc, count, sizeof(const tcall_hook *));
-        order->room = (uint16_t)(order->hooks ? count : 0);
-    }
-    if (count > order->room)
-        return TCALL_E_MEMORY;
-    order->count = 0;
-    order->stages = 0;
-    tcall_order_insert_(order, desc->hooks, desc->hook_count);
-    if (tool)
-        tcall_order_insert_(order, tool->hooks, tool->hook_count);
-    return TCALL_OK;
-}
-
-/* Takes the orders of the rows: there are some only where a tool has hooks of
- * its own, or may come with some. */
-static int tcall_orders_(tcall *tc)
-{
-    const tcall_desc *desc = &tc->desc;
-    size_t i, rows = desc->row_count;
-    for (i = 0; i < desc->tool_count && !rows; i++)
-        rows = desc->tools[i].hook_count ? desc->tool_count : 0;
-    if (rows)
-        tc->orders = (tcall_order_ *)tcall_table_(tc, rows, sizeof *tc->orders);
-    return tc->orders || !rows ? TCALL_OK : TCALL_E_MEMORY;
-}
-
-/* Checks the hooks of a tool, or of the registry, and puts them in order. */
+/* Checks the hooks of a tool, NULL: of the registry. */
 static int tcall_hooks_add_(tcall *tc, const tcall_tool *tool)
 {
     const tcall_desc *desc = &tc->desc;
-    int r;
-    if (!tool) {
-        r = tcall_hooks_check_(tc, "tcall_desc", desc->hooks, desc->hook_count);
-        return r < 0 ? r
-                     : tcall_worse_(tcall_orders_(tc),
-                                    tcall_order_make_(tc, NULL, &tc->order));
-    }
-    r = tcall_hooks_check_(tc, tool->name, tool->hooks, tool->hook_count);
-    if (r < 0 || !tool->hook_count)
-        return r;
-    if (tc->orders)
-        return tcall_order_make_(tc, tool, &tc->orders[tool - tc->desc.tools]);
-    /* the start has failed: it only has to be counted */
-    tcall_table_(tc, (size_t)desc->hook_count + tool->hook_count,
-                 sizeof(const tcall_hook *));
-    return TCALL_E_MEMORY;
+    return tool ? tcall_hooks_check_(tc, tool->name, tool->hooks,
+                                     tool->hook_count)
+                : tcall_hooks_check_(tc, "tcall_desc", desc->hooks,
+                                     desc->hook_count);
 }
 
-/* Returns the hooks of a call: a tool that has none of its own shares those of
- * the registry. */
-static const tcall_order_ *tcall_order_of_(const tcall_ctx *cx)
+/* Returns a hook of a call, NULL after the last: those of the registry come
+ * first, then those of the tool. */
+static const tcall_hook *tcall_hook_at_(const tcall_ctx *cx, size_t index)
 {
-    const tcall *tc = cx->tc;
+    const tcall_desc *desc = &cx->tc->desc;
     const tcall_tool *tool = cx->call->tool;
-    return tool && tool->hook_count && tc->orders
-               ? &tc->orders[tool - tc->desc.tools]
-               : &tc->order;
+    if (index < desc->hook_count)
+        return &desc->hooks[index];
+    index -= desc->hook_count;
+    return tool && index < tool->hook_count ? &tool->hooks[index] : NULL;
 }
 
-/* Returns the hook of a stage at a place in the order, or after it, and moves
- * the place there; NULL after the last of the stage. */
-static const tcall_hook *tcall_hook_next_(const tcall_ctx *cx, int stage,
-                                          uint16_t *place)
+/* Returns how late a hook is called at its stage. */
+static int32_t tcall_hook_rank_(const tcall_hook *hook)
 {
-    const tcall_order_ *order = tcall_order_of_(cx);
-    const tcall_hook *hook = NULL;
-    for (; *place < order->count; ++*place) {
-        hook = order->hooks[*place];
-        if (hook->stage >= stage)
-            return hook->stage == stage ? hook : NULL;
+    int32_t priority = hook->priority;
+    return tcall_due_[hook->stage] & TCALL_LATE_ ? priority : -priority;
+}
+
+/* Where the hooks of a stage are: at one of them, counted from 1, or: */
+enum { TCALL_HOOKS_BEGIN_ = 0, TCALL_HOOKS_END_ = UINT16_MAX };
+
+/* Returns where the hook is that follows a place: they lie in no order, for
+ * their tables are short. */
+static uint16_t tcall_hook_after_(const tcall_ctx *cx, int stage,
+                                  uint16_t place)
+{
+    const tcall_hook *hook, *next = NULL;
+    uint16_t found = TCALL_HOOKS_END_, i;
+    int32_t least = INT32_MIN;
+    if (place)
+        least = tcall_hook_rank_(tcall_hook_at_(cx, place - 1u));
+    for (i = 1; i < TCALL_HOOKS_END_; i++) {
+        int32_t rank;
+        hook = tcall_hook_at_(cx, i - 1u);
+        if (!hook)
+            break;
+        rank = tcall_hook_rank_(hook);
+        if (hook->stage != stage || rank < least ||
+            (rank == least && i <= place) ||
+            (next && rank >= tcall_hook_rank_(next)))
+            continue;
+        next = hook;
+        found = i;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- hooks that acquire and hooks that release ---- */
@@ -18882,13 +19617,10 @@ static int tcall_acquired_at_(const tcall_hook *hook)
 static uint32_t tcall_holders_(const tcall_ctx *cx, const tcall_hook *own)
 {
     int acquired = tcall_acquired_at_(own);
-    const tcall_order_ *order = tcall_order_of_(cx);
+    const tcall_hook *hook;
     uint32_t bits = 0, bit = 1;
-    uint16_t i;
-    for (i = 0; i < order->count; i++) {
-        const tcall_hook *hook = order->hooks[i];
-        if (hook->stage > TCALL_WILL_ACQUIRE_SEMAPHORE)
-            break;
+    size_t i;
+    for (i = 0; (hook = tcall_hook_at_(cx, i)) != NULL; i++) {
         if (!tcall_acquires_(hook))
             continue;
         if (hook == own || (hook->stage == acquired && hook->user == own->user))
@@ -18965,43 +19697,28 @@ static int tcall_hook_run_(tcall_ctx *cx, const tcall_hook *hook)
     return r;
 }
 
-/* Runs the hooks of a stage from a place on; returns their first error.
- * One that waits is the next again. An error, or an answer, ends the stage,
- * unless it is one of those that see every call. */
+/* Runs the hooks of a stage from a place on, where it is due; returns their
+ * first error. One that waits is the next again. An error, or an answer, ends
+ * the stage, unless it is one of those that see every call. */
 static int tcall_hooks_(tcall_ctx *cx, int stage, uint16_t *place)
 {
-    const tcall_hook *hook;
     int r = TCALL_OK, state = cx->state;
     uint8_t outer = cx->stage;
+    if (!(tcall_due_[stage] & state))
+        return TCALL_OK;
     cx->stage = (uint8_t)stage;
+    if (*place == TCALL_HOOKS_BEGIN_)
+        *place = tcall_hook_after_(cx, stage, *place);
     while (r >= 0 && (cx->state == state || stage >= TCALL_ON_ERROR) &&
-           (hook = tcall_hook_next_(cx, stage, place)) != NULL) {
+           *place != TCALL_HOOKS_END_) {
+        const tcall_hook *hook = tcall_hook_at_(cx, *place - 1u);
         if (tcall_hook_due_(cx, hook))
             r = tcall_hook_run_(cx, hook);
         if (r >= 0)
-            ++*place;
+            *place = tcall_hook_after_(cx, stage, *place);
     }
     cx->stage = outer;
     return r;
-}
-
-/* Runs the hooks from the stage at hand up to another one, but for those around
- * the run. Returns TCALL_OK, or why to wait. */
-static int tcall_hooks_pass_(tcall_ctx *cx, int last)
-{
-    uint32_t hooked = tcall_order_of_(cx)->stages;
-    hooked &= ~((uint32_t)1 << TCALL_AROUND_EXECUTE);
-    for (; cx->stage <= last; cx->stage++) {
-        int r = TCALL_OK;
-        if (hooked >> cx->stage & 1 && tcall_due_[cx->stage] & cx->state)
-            r = tcall_hooks_(cx, cx->stage, &cx->next_hook);
-        if (tcall_waits_(r))
-            return r;
-        tcall_fail_(cx, r);
-        if (cx->stage == last)
-            break;
-    }
-    return TCALL_OK;
 }
 
 /* ---- attempts ---- */
@@ -19013,7 +19730,7 @@ static int tcall_approve_again_(tcall_ctx *cx)
     const tcall_call *call = cx->call;
     int r = call->error;
     if (r == TCALL_OK && !call->approved && tcall_needs_approval_(call))
-        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_WILL_CHECK_CONSENT, &cx->next_hook);
     if (r == TCALL_OK && cx->state == TCALL_GOING_)
         r = tcall_consent_(cx);
     return r;
@@ -19028,8 +19745,8 @@ static int tcall_attempt_begin_(tcall_ctx *cx)
     if (end < 0 || (cx->tool_ran && !tcall_repeatable_(cx)))
         return end < 0 ? end : cx->last_attempt;
     tcall_output_clear_(cx);
-    cx->next_inner = 0;
     cx->run_step = again ? TCALL_RUN_RETRY_ : TCALL_RUN_HOOKS_;
+    cx->next_hook = TCALL_HOOKS_BEGIN_;
     if (again)
         tcall_tell_call_(cx->call, TCALL_EVENT_RETRY, cx->failure.reason, 0);
     return TCALL_OK;
@@ -19043,35 +19760,32 @@ static int tcall_attempt_step_(tcall_ctx *cx)
     int r;
     switch (cx->run_step) {
     case TCALL_RUN_RETRY_:
-        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_inner);
+        r = tcall_hooks_(cx, TCALL_ON_RETRY, &cx->next_hook);
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             memset(&cx->failure, 0, sizeof cx->failure);
         return r;
     case TCALL_RUN_HOOKS_:
-        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_WILL_EXECUTE, &cx->next_hook);
     case TCALL_RUN_APPROVAL_: return tcall_approve_again_(cx);
     case TCALL_RUN_DID_:
-        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_inner);
+        return tcall_hooks_(cx, TCALL_DID_EXECUTE, &cx->next_hook);
     default: return tcall_run_(cx);
     }
 }
 
 /* Makes one attempt, or goes on with the one that waits. */
-static int tcall_attempt_(tcall_ctx *cx)
+static int tcall_attempt_at_run_(tcall_ctx *cx)
 {
     int r = TCALL_OK;
     if (cx->run_step == TCALL_RUN_NOT_)
         r = tcall_attempt_begin_(cx);
-    while (r == TCALL_OK && cx->state == TCALL_GOING_ && cx->run_step) {
-        uint8_t step = cx->run_step;
+    while (r == TCALL_OK && cx->state == TCALL_GOING_ &&
+           cx->run_step <= TCALL_RUN_DID_) {
         r = tcall_attempt_step_(cx);
-        if (r == TCALL_OK) {
-            cx->run_step =
-                (uint8_t)(step < TCALL_RUN_BEGIN_ ? step + 1
-                          : step < TCALL_RUN_DID_ ? (int)TCALL_RUN_DID_
-                                                  : (int)TCALL_RUN_NOT_);
-            cx->next_inner = 0;
-        }
+        if (r < 0)
+            break;
+        cx->run_step++;
+        cx->next_hook = TCALL_HOOKS_BEGIN_;
     }
     if (tcall_waits_(r))
         return r;
@@ -19080,37 +19794,33 @@ static int tcall_attempt_(tcall_ctx *cx)
     return cx->last_attempt = r;
 }
 
-/* Returns the next hook around the run, or NULL. */
-static const tcall_hook *tcall_around_next_(tcall_ctx *cx)
+/* Runs the tool inside of those hooks around it that follow a place. */
+static int tcall_inside_(tcall_ctx *cx, uint16_t place)
 {
     const tcall_hook *hook;
+    uint16_t here = cx->around;
+    int r;
     do {
-        hook = tcall_hook_next_(cx, TCALL_AROUND_EXECUTE, &cx->next_around);
-        if (hook)
-            cx->next_around++;
+        place = tcall_hook_after_(cx, TCALL_AROUND_EXECUTE, place);
+        hook = tcall_hook_at_(cx, place - 1u);
     } while (hook && !tcall_hook_due_(cx, hook));
-    return hook;
+    cx->around = place;
+    cx->around_depth++;
+    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_at_run_(cx);
+    cx->around_depth--;
+    cx->around = here;
+    return r;
 }
 
+/* The tool, and hooks that are not around it, are not to call this. */
 int tcall_next(tcall_ctx *cx)
 {
-    const tcall_hook *hook;
-    uint16_t here = cx->next_around;
-    uint8_t depth = cx->around_depth;
-    int r;
-    if (cx->stage != TCALL_AROUND_EXECUTE || cx->state != TCALL_GOING_ ||
-        depth > TOOLCALL_MAX_AROUND) {
-        cx->attempt++; /* a hook that repeats this until it works, ends */
-        return TCALL_E_USAGE;
-    }
-    hook = tcall_around_next_(cx);
-    /* The tool, and hooks that are not around it, are not to call this. */
-    cx->around_depth =
-        hook ? (uint8_t)(depth + 1) : (uint8_t)(TOOLCALL_MAX_AROUND + 1);
-    r = hook ? tcall_hook_run_(cx, hook) : tcall_attempt_(cx);
-    cx->around_depth = depth;
-    cx->next_around = here;
-    return r;
+    if (cx->stage == TCALL_AROUND_EXECUTE && cx->state == TCALL_GOING_ &&
+        cx->hook && cx->hook->stage == TCALL_AROUND_EXECUTE &&
+        cx->around_depth <= TOOLCALL_MAX_AROUND)
+        return tcall_inside_(cx, cx->around);
+    cx->attempt++; /* a hook that repeats this until it works, ends */
+    return TCALL_E_USAGE;
 }
 
 /* Runs the tool inside of the hooks around it, which do not overcome its
@@ -19118,29 +19828,33 @@ int tcall_next(tcall_ctx *cx)
  * one, hooks may still answer. */
 static int tcall_around_(tcall_ctx *cx)
 {
-    int r;
-    if (!cx->gave_up) {
-        r = tcall_next(cx);
+    int r = TCALL_OK;
+    if (cx->run_step != TCALL_RUN_GAVE_UP_) {
+        r = tcall_inside_(cx, TCALL_HOOKS_BEGIN_);
         if (tcall_waits_(r) && tcall_must_end_(cx) < 0)
             r = tcall_run_(cx); /* a hook waits on: the tool is told */
         if (tcall_waits_(r))
             return r;
         if (r == TCALL_OK && cx->state == TCALL_GOING_)
             r = cx->last_attempt;
-        if (r == TCALL_OK || !cx->attempt)
-            return r;
-        tcall_note_failure_(cx, r);
-        cx->gave_up = true;
-        cx->next_inner = 0;
+        if (r < 0 && cx->attempt) {
+            tcall_note_failure_(cx, r);
+            cx->run_step = TCALL_RUN_GAVE_UP_;
+            cx->next_hook = TCALL_HOOKS_BEGIN_;
+        }
     }
-    r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_inner);
-    if (r == TCALL_OK && cx->state == TCALL_GOING_)
-        r = cx->failure.error;
+    if (cx->run_step == TCALL_RUN_GAVE_UP_) {
+        r = tcall_hooks_(cx, TCALL_ON_GIVE_UP, &cx->next_hook);
+        if (r == TCALL_OK && cx->state == TCALL_GOING_)
+            r = cx->failure.error;
+    }
+    if (r == TCALL_OK) /* past the stages inside of this one */
+        cx->stage = TCALL_ON_GIVE_UP;
     return r;
 }
 
-TCALL_DATA_ const tcall_stages_ tcall_stages = {
-    tcall_hooks_add_, tcall_hooks_pass_, tcall_hooks_, tcall_around_};
+TCALL_DATA_ const tcall_stages_ tcall_stages = {tcall_hooks_add_, tcall_hooks_,
+                                                tcall_around_};
 
 /* ---- the way of a call ---- */
 
@@ -19258,7 +19972,7 @@ TCALL_NOINLINE_ static int tcall_finish_(tcall_ctx *cx)
     if (call->loops)
         cx->tc->breaker(cx, false);
     if (call->error == TCALL_E_MEMORY && !call->by_model)
-        tcall_foresee_(cx->tc, call->mark, call->arguments.len + cx->wanted);
+        tcall_foresee_(cx->tc, call->mark, call->asked.came.len + cx->wanted);
     cx->state = TCALL_DONE_;
     cx->end = NULL;
     if (call->error < 0)
@@ -19300,20 +20014,20 @@ static const struct tcall_own_ {
 static int tcall_walk_(tcall_ctx *cx)
 {
     const struct tcall_own_ *own = tcall_own_;
-    for (; own < tcall_own_ + TCALL_ARRAY_LEN(tcall_own_); own++) {
+    for (; cx->stage < TCALL_STAGE_COUNT; cx->stage++) {
         int r = TCALL_OK;
-        if (own->stage < cx->stage)
-            continue;
+        while (own->stage < cx->stage)
+            own++;
         if (cx->hooks)
-            r = cx->hooks->pass(cx, own->stage);
-        if (r == TCALL_OK && own->due & cx->state) {
+            r = cx->hooks->at(cx, cx->stage, &cx->next_hook);
+        else
             cx->stage = own->stage;
+        if (r == TCALL_OK && own->stage == cx->stage && own->due & cx->state)
             r = own->run(cx);
-        }
         if (tcall_waits_(r))
             return r;
         tcall_fail_(cx, r);
-        cx->stage = (uint8_t)(own->stage + 1);
+        cx->next_hook = 0;
     }
     return TCALL_OK;
 }
@@ -19357,7 +20071,7 @@ static int tcall_invoke_go_(tcall *tc, tcall_call *call, tcall_writer *out)
         tcall_begin_(tc, call);
     if (cx->output_held)
         tcall_output_again_(cx);
-    else if (cx->state == TCALL_GOING_ && cx->run_step != TCALL_RUN_POLLED_)
+    else if (cx->state == TCALL_GOING_ && !cx->polled)
         tcall_fail_(cx, tcall_must_end_(cx));
     r = tcall_walk_(cx);
     if (r == TCALL_OK)
@@ -19435,571 +20149,6 @@ int tcall_execute(tcall *tc, tcall_str name, tcall_str arguments,
         tcall_block_release_(&tc->block, mark);
     }
     return r;
-}
-
-/* ==========================================================================
- * >>records
- */
-
-/* Rotates to the left. */
-static uint64_t tcall_rotl_(uint64_t word, int bits)
-{
-    return word << bits | word >> (64 - bits);
-}
-
-/* SipRound of the paper, some times. */
-static void tcall_sip_rounds_(uint64_t *state, int rounds)
-{
-    for (; rounds; rounds--) {
-        state[0] += state[1];
-        state[2] += state[3];
-        state[1] = tcall_rotl_(state[1], 13) ^ state[0];
-        state[3] = tcall_rotl_(state[3], 16) ^ state[2];
-        state[0] = tcall_rotl_(state[0], 32) + state[3];
-        state[2] += state[1];
-        state[3] = tcall_rotl_(state[3], 21) ^ state[0];
-        state[1] = tcall_rotl_(state[1], 17) ^ state[2];
-        state[2] = tcall_rotl_(state[2], 32);
-    }
-}
-
-/* Bytes are taken in words of eight, lowest first; the last word is filled with
- * zeros up to its last byte, the length. */
-uint64_t tcall_hash(const uint64_t key[2], tcall_str bytes)
-{
-    /* "somepseudorandomlygeneratedbytes" */
-    static const uint64_t start[] = {0x736F6D6570736575u, 0x646F72616E646F6Du,
-                                     0x6C7967656E657261u, 0x7465646279746573u};
-    uint64_t state[4], word = 0;
-    size_t i, last = bytes.len | 7; /* its byte is the length */
-    for (i = 0; i < 4; i++)
-        state[i] = key[i & 1] ^ start[i];
-    for (i = 0; i <= last; i++) {
-        size_t byte = i == last ? bytes.len : 0;
-        if (i < bytes.len)
-            byte = (unsigned char)bytes.ptr[i];
-        word = word >> 8 | (uint64_t)byte << 56;
-        if ((i & 7) != 7)
-            continue;
-        state[3] ^= word;
-        tcall_sip_rounds_(state, 2);
-        state[0] ^= word;
-    }
-    state[2] ^= 0xFF;
-    tcall_sip_rounds_(state, 4);
-    return state[0] ^ state[1] ^ state[2] ^ state[3];
-}
-
-/* Makes the next hash of a chain, of the last one and more bytes. */
-static void tcall_chain_(const tcall *tc, uint64_t *hash, tcall_str bytes)
-{
-    uint64_t key[2];
-    key[0] = tc->desc.hash_key[0] ^ *hash;
-    key[1] = tc->desc.hash_key[1];
-    *hash = tcall_hash(key, bytes);
-}
-
-/* Hashes one text. Each use has a number of its own, so that equal texts of
- * different uses have different hashes. */
-TCALL_SHARED_ uint64_t tcall_hash_text_(const tcall *tc, unsigned chain,
-                                        tcall_str text)
-{
-    uint64_t hash = chain;
-    tcall_chain_(tc, &hash, text);
-    return hash;
-}
-
-/* Hashes a scalar by its type and what it means: of a number that is its sign,
- * the place of its first digit and its digits. */
-static void tcall_hash_scalar_(const tcall *tc, uint64_t *hash,
-                               tcall_json value)
-{
-    tcall_str text = tcall_json_str(value);
-    tcall_num_ number;
-    char digits[32];
-    const char *cursor;
-    size_t fill = 0;
-    int i, count;
-    digits[0] = (char)tcall_json_type(value);
-    tcall_chain_(tc, hash, tcall_slice_(digits, 1));
-    if (digits[0] == TCALL_NUMBER) {
-        number = tcall_num_read_(text);
-        count = tcall_num_digits_(&number);
-        number.top = number.sign ? number.top : 0;
-        digits[fill++] = number.sign < 0;
-        for (i = 0; i < 4; i++)
-            digits[fill++] = (char)((uint32_t)number.top >> i * 8);
-        for (cursor = number.first, i = 0; i < count; i++) {
-            digits[fill++] = (char)tcall_num_digit_(&number, &cursor);
-            if (fill == sizeof digits) {
-                tcall_chain_(tc, hash, tcall_slice_(digits, fill));
-                fill = 0;
-            }
-        }
-        text = tcall_slice_(digits, fill);
-    }
-    tcall_chain_(tc, hash, text);
-}
-
-/* A container on the way down. */
-typedef struct tcall_hash_level_ {
-    uint64_t path;
-    uint32_t index;
-    bool object;
-} tcall_hash_level_;
-
-/* A text that is hashed. */
-typedef struct tcall_hashed_ {
-    const tcall *tc;
-    tcall_hash_level_ *levels;
-    size_t room; /* of levels */
-    size_t used; /* most at a time; more than room: they did not do */
-    bool source; /* a definition: what is nested deeper, and strings and
-                  * numbers, count as they are written */
-} tcall_hashed_;
-
-/* Returns the value of a member or element, which is at `at`, and the path to
- * it. */
-static const char *tcall_hash_step_(const tcall_hashed_ *hashed,
-                                    tcall_hash_level_ *level, const char *at,
-                                    uint64_t *path)
-{
-    tcall_str step = tcall_slice_((const char *)&level->index, 4);
-    const char *value = level->object ? tcall_text_value_(at) : at;
-    if (level->object)
-        step =
-            hashed->source ? tcall_text_verbatim_(at) : tcall_text_decode_(at);
-    *path = level->path;
-    tcall_chain_(hashed->tc, path, step);
-    level->index++;
-    return value;
-}
-
-/* Adds up a hash for each value, chained along the path that leads to it, from
- * `path` on: so the order of members does not matter, and that of elements
- * does. */
-static uint64_t tcall_hash_walk_(tcall_hashed_ *hashed, const char *at,
-                                 uint64_t path)
-{
-    tcall_hash_level_ *level = hashed->levels;
-    uint64_t sum = 0;
-    while (at) {
-        size_t depth = (size_t)(level - hashed->levels) + 1;
-        bool opens = *at == '{' || *at == '[';
-        uint64_t hash = path;
-        if (opens && hashed->used < depth)
-            hashed->used = depth;
-        opens = opens && depth <= hashed->room;
-        if (!hashed->source)
-            tcall_hash_scalar_(hashed->tc, &hash, tcall_json_of_(at, NULL));
-        else
-            tcall_chain_(hashed->tc, &hash,
-                         opens ? tcall_slice_(at, 1)
-                               : tcall_text_verbatim_(at));
-        sum += hash;
-        if (opens) {
-            level->path = path;
-            level->index = 0;
-            level++->object = *at == '{';
-        }
-        at = tcall_text_next_(opens ? at + 1 : tcall_text_skip_(at));
-        for (; level > hashed->levels && *at && tcall_text_closes_(at); level--)
-            at = tcall_text_next_(at + 1);
-        at = level > hashed->levels && *at
-                 ? tcall_hash_step_(hashed, level - 1, at, &path)
-                 : NULL;
-    }
-    return sum;
-}
-
-int tcall_hash_json(tcall *tc, tcall_json value, uint64_t *out)
-{
-    size_t size;
-    char *gap = tcall_hydrate_gap_(&tc->block, 0, &size);
-    tcall_hashed_ hashed = {tc, NULL, size / sizeof(tcall_hash_level_), 0,
-                            false};
-    hashed.levels = (tcall_hash_level_ *)(void *)gap;
-    *out = tcall_hash_walk_(&hashed, value.at, 0);
-    size = hashed.used * sizeof *hashed.levels + 8;
-    if (!hashed.used || tcall_block_room_(&tc->block, size))
-        return TCALL_OK;
-    *out = 0;
-    return TCALL_E_MEMORY;
-}
-
-/* ---- definitions ---- */
-
-/* What is nested deeper than this counts as it is written. */
-enum { TCALL_HASH_DEPTH_ = 16 };
-
-/* Hashes JSON text: white space and the order of members do not matter. */
-static uint64_t tcall_hash_source_(const tcall *tc, const char *text)
-{
-    tcall_hash_level_ levels[TCALL_HASH_DEPTH_];
-    tcall_hashed_ hashed = {tc, NULL, TCALL_HASH_DEPTH_, 0, true};
-    hashed.levels = levels;
-    return tcall_hash_walk_(&hashed, text ? tcall_text_space_(text) : NULL, 2);
-}
-
-/* A hash in the making, and the sink that makes it. */
-typedef struct tcall_hashing_ {
-    const tcall *tc;
-    uint64_t hash;
-} tcall_hashing_;
-
-static int tcall_hash_on_(void *user, const char *bytes, size_t len)
-{
-    tcall_hashing_ *hashing = (tcall_hashing_ *)user;
-    tcall_chain_(hashing->tc, &hashing->hash, tcall_slice_(bytes, len));
-    return (int)len;
-}
-
-/* Goes on with all that a shape says: the schema that is written from it. */
-TCALL_NOINLINE_ static void tcall_hash_shape_(const tcall *tc, uint64_t *hash,
-                                              const tcall_object *shape)
-{
-    char piece[64];
-    tcall_writer writer;
-    tcall_hashing_ hashing = {tc, 0};
-    hashing.hash = *hash;
-    tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_hash_on_, &hashing);
-    tcall_write_shape(&writer, shape);
-    tcall_writer_flush(&writer);
-    *hash = hashing.hash;
-}
-
-/* Of all that says what a tool is and may do. */
-static uint64_t tcall_hash_definition_(const tcall *tc, const tcall_tool *tool)
-{
-    const char *const texts[] = {tool->name, tool->description,
-                                 tool->provided_by};
-    uint64_t hash = 1;
-    size_t i;
-    char flags[6];
-    for (i = 0; i < TCALL_ARRAY_LEN(texts); i++)
-        tcall_chain_(tc, &hash, tcall_str_of(texts[i]));
-    if (tool->shape)
-        tcall_hash_shape_(tc, &hash, tool->shape);
-    flags[0] = (char)tool->permissions;
-    flags[1] = (char)tool->optional_permissions;
-    flags[2] = (char)tool->no_schema_mode;
-    flags[3] = (char)tool->confirm;
-    flags[4] = (char)tool->idempotent;
-    flags[5] = (char)tool->looks_first;
-    tcall_chain_(tc, &hash, tcall_slice_(flags, sizeof flags));
-    hash += tcall_hash_source_(tc, tool->parameters.text);
-    hash += 3 * tcall_hash_source_(tc, tool->output.text);
-    return hash + 5 * tcall_hash_source_(tc, tool->provider_schema.text);
-}
-
-/* ---- calls ---- */
-
-/* Of the name and the arguments: what the model asked. */
-static int tcall_hash_asked_(tcall *tc, const tcall_call *call, uint64_t *out)
-{
-    int r = tcall_hash_json(tc, call->args, out);
-    if (!call->args.at) /* nobody needed values: the text counts */
-        *out = tcall_hash_text_(tc, 6, call->arguments);
-    *out += tcall_hash_text_(tc, 5, call->name);
-    return r;
-}
-
-uint64_t tcall_call_what(tcall *tc, const tcall_call *call)
-{
-    uint64_t what;
-    if (!call->tool || tcall_hash_asked_(tc, call, &what) < 0)
-        return 0;
-    return what + tcall_hash_definition_(tc, call->tool);
-}
-
-uint64_t tcall_call_key(const tcall *tc, const tcall_call *call)
-{
-    uint64_t key = 4;
-    for (; call; call = call->turn ? call->turn->parent : NULL) {
-        const tcall_session *session =
-            call->session ? call->session : tc->desc.session;
-        const uint32_t place[] = {call->turn_id, call->round, call->position};
-        tcall_chain_(tc, &key, call->id);
-        tcall_chain_(tc, &key, tcall_slice_((const char *)place, sizeof place));
-        if (!session)
-            continue;
-        tcall_chain_(tc, &key, session->id);
-        tcall_chain_(tc, &key, session->agent);
-    }
-    return key;
-}
-
-/* Of the turn that a call belongs to, in this memory: 0 without one. */
-TCALL_SHARED_ uint64_t tcall_hash_turn_(const tcall *tc, const tcall_call *call)
-{
-    const tcall_turn *turn = call->turn;
-    uint64_t hash = 0;
-    while (turn) {
-        tcall_chain_(tc, &hash, tcall_slice_((const char *)&turn, sizeof turn));
-        tcall_chain_(tc, &hash,
-                     tcall_slice_((const char *)&turn->id, sizeof turn->id));
-        call = turn->parent;
-        if (call)
-            tcall_chain_(tc, &hash, call->id);
-        turn = call ? call->turn : NULL;
-    }
-    return hash;
-}
-
-void tcall_concerns(tcall_ctx *cx, tcall_str thing)
-{
-    uint32_t hash =
-        cx->tc ? (uint32_t)tcall_hash_text_(cx->tc, 7, thing) | 2 : 1;
-    cx->thing = !cx->thing || cx->thing == hash ? hash : 1;
-}
-
-/* True when the call may have changed what was kept of a thing, or of one that
- * hashes alike. */
-TCALL_SHARED_ bool tcall_changes_(const tcall_ctx *cx, uint32_t thing)
-{
-    const tcall_tool *tool = cx->call->tool;
-    return cx->tool_ran &&
-           tcall_may_(cx->tc, tool) & ~(unsigned)(TCALL_READ | TCALL_NETWORK) &&
-           (cx->thing < 2 || thing < 2 || cx->thing == thing);
-}
-
-/* ---- what is written of a call ---- */
-
-/* Writes which call it is: its id and, where an agent made it, its place. */
-static void tcall_write_identity_(tcall_writer *out, const tcall_call *call)
-{
-    static const char names[][9] = {"turn", "round", "position"};
-    const uint32_t place[] = {call->turn_id, call->round, call->position};
-    size_t i;
-    tcall_write_pair_(out, "call_id", call->id);
-    for (i = 0; i < TCALL_ARRAY_LEN(place) && call->turn_id; i++)
-        tcall_write_count_(out, names[i], place[i]);
-}
-
-/* ---- where the arguments came from ---- */
-
-/* Writes which definition the tool had: two that say the same have one hash. */
-static void tcall_write_hash_(tcall_writer *out, uint64_t hash)
-{
-    int shift;
-    tcall_write_key(out, "definition");
-    tcall_write_quote(out);
-    for (shift = 60; shift >= 0; shift -= 4)
-        tcall_write_char_(out, tcall_write_hex_((int)(hash >> shift & 15)));
-    tcall_write_unquote(out);
-}
-
-/* Writes the names of what lenient parsing has set right. */
-static void tcall_write_fixes_(tcall_writer *out, uint32_t fixes)
-{
-    int i;
-    tcall_write_key(out, "fixes");
-    tcall_write_open(out, '[');
-    for (i = 0; i < TCALL_FIX_COUNT; i++)
-        if (fixes >> i & 1)
-            tcall_write_string(out, tcall_fix_name(i));
-    tcall_write_close(out, ']');
-}
-
-/* Writes one attempt at the arguments: what it read, and what was wrong. */
-static void tcall_write_attempt_(tcall_writer *out, const tcall_call *attempt,
-                                 const char *by)
-{
-    int error = attempt->validated ? TCALL_OK : attempt->error;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "by", tcall_str_of(by));
-    tcall_write_pair_(out, "arguments", attempt->arguments);
-    tcall_write_fixes_(out, attempt->fixes);
-    tcall_write_pair_(out, "outcome", tcall_str_of(tcall_error_code(error)));
-    if (error < 0)
-        tcall_write_call_errors(out, attempt);
-    tcall_write_close(out, '}');
-}
-
-/* Writes what came and its repair, whichever of them the call is now. */
-static void tcall_write_attempts_(tcall_writer *out, const tcall_call *call)
-{
-    const tcall_call *came = call->repaired ? call->other : call;
-    const tcall_call *repair = call->repaired ? call : call->other;
-    tcall_write_key(out, "attempts");
-    tcall_write_open(out, '[');
-    tcall_write_attempt_(out, came, "model");
-    tcall_write_attempt_(out, repair, "repair");
-    tcall_write_close(out, ']');
-}
-
-/* Writes whose arguments hooks replaced: the earliest, which came, are last. */
-static void tcall_write_replaced_(tcall_writer *out, const tcall_change *change)
-{
-    tcall_write_key(out, "replaced");
-    tcall_write_open(out, '[');
-    for (; change; change = change->before) {
-        if (!change->input.at)
-            continue;
-        tcall_write_open(out, '{');
-        tcall_write_pair_(out, "by", tcall_str_of(change->by));
-        tcall_write_key(out, "arguments");
-        tcall_write_json(out, change->input);
-        tcall_write_close(out, '}');
-    }
-    tcall_write_close(out, ']');
-}
-
-/* Writes who checked the arguments, and whether its schema was compiled at the
- * start or for this call. */
-static void tcall_write_validator_(const tcall *tc, const tcall_tool *tool,
-                                   tcall_writer *out)
-{
-    const tcall_validator *validator = tc->desc.validator;
-    bool eager = tcall_is_compiled_(tc, tool);
-    tcall_write_key(out, "validator");
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "name",
-                      tcall_str_of(validator ? validator->name : "builtin"));
-    tcall_write_pair_(
-        out, "version",
-        tcall_str_of(validator ? validator->version : TOOLCALL_VERSION));
-    tcall_write_pair_(out, "mode",
-                      tcall_str_of(validator     ? "foreign"
-                                   : tool->shape ? "shape"
-                                   : eager       ? "eager"
-                                                 : "lazy"));
-    tcall_write_close(out, '}');
-}
-
-/* Whether arguments were checked, what a tool that checks none may do, and
- * whether what runs is a repair. */
-static void tcall_write_validated_(tcall_writer *out, const tcall_call *call)
-{
-    static const char modes[][15] = {"read-only", "human-approval", "full"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_flag_(out, "validated", call->validated);
-    if (tool && !tcall_is_checked_(tool))
-        tcall_write_pair_(out, "no_schema_mode",
-                          tcall_str_of(modes[tool->no_schema_mode % 3]));
-    tcall_write_flag_(out, "repaired", call->repaired);
-}
-
-static void tcall_write_origin_(tcall_writer *out, const tcall *tc,
-                                const tcall_call *call)
-{
-    static const char steps[][9] = {"find", "parse", "validate", "done"};
-    const tcall_tool *tool = call->tool;
-    tcall_write_open(out, '{');
-    tcall_write_pair_(out, "provider", tcall_str_of(call->provider));
-    tcall_write_identity_(out, call);
-    tcall_write_pair_(out, "tool", call->name);
-    if (tool)
-        tcall_write_hash_(out, tcall_hash_definition_(tc, tool));
-    tcall_write_pair_(out, "arguments",
-                      (call->repaired ? call->other : call)->arguments);
-    tcall_write_fixes_(out, call->fixes);
-    tcall_write_key(out, "coercions");
-    tcall_write_verbatim(out, call->coerced.len ? call->coerced
-                                                : tcall_str_of("[]"));
-    if (tool && tool->provided_by)
-        tcall_write_pair_(out, "provided_by", tcall_str_of(tool->provided_by));
-    if (call->step >= TCALL_STEP_VALIDATE && tcall_is_checked_(tool))
-        tcall_write_validator_(tc, tool, out);
-    tcall_write_flag_(out, "ran", call->cx.result.ran);
-    tcall_write_count_(out, "ms", call->hydrate_ms);
-    tcall_write_validated_(out, call);
-    if (call->validated && call->args.at) {
-        tcall_write_key(out, "value");
-        tcall_write_json(out, call->args);
-    }
-    if (call->repaired)
-        tcall_write_pair_(out, "repaired_arguments", call->arguments);
-    if (call->other)
-        tcall_write_attempts_(out, call);
-    if (call->cx.history)
-        tcall_write_replaced_(out, call->cx.history);
-    tcall_write_pair_(out, "step",
-                      tcall_str_of(steps[call->step % TCALL_ARRAY_LEN(steps)]));
-    tcall_write_pair_(out, "outcome",
-                      tcall_str_of(tcall_error_code(call->error)));
-    if (call->error < 0)
-        tcall_write_call_errors(out, call);
-    tcall_write_close(out, '}');
-}
-
-/* A writer through a filter to a sink, which has to take all that it is given.
- * Neither must move. */
-typedef struct tcall_masked_ {
-    tcall_mask mask;
-    char buf[64];
-} tcall_masked_;
-
-static void tcall_masked_begin_(tcall_masked_ *masked, tcall_writer *writer,
-                                const char *secret, tcall_sink sink, void *user)
-{
-    memset(&masked->mask, 0, sizeof masked->mask);
-    masked->mask.secret = secret;
-    masked->mask.sink = sink;
-    masked->mask.user = user;
-    tcall_writer_init(writer, masked->buf, sizeof masked->buf);
-    tcall_writer_sink(writer, tcall_mask_put, &masked->mask);
-}
-
-static int tcall_masked_end_(tcall_masked_ *masked, tcall_writer *writer)
-{
-    int result = tcall_writer_flush(writer);
-    return result < 0 ? result : tcall_mask_end(&masked->mask);
-}
-
-/* Writes the line of an audit through a small buffer, so that its length does
- * not matter. */
-TCALL_SHARED_ int tcall_write_audit_(tcall_ctx *cx, tcall_sink sink, void *user)
-{
-    const tcall_call *call = cx->call;
-    tcall_masked_ masked;
-    tcall_writer out;
-    tcall_masked_begin_(&masked, &out, cx->tc->key, sink, user);
-    tcall_write_open(&out, '{');
-    tcall_write_identity_(&out, call);
-    tcall_write_pair_(&out, "tool", call->name);
-    if (cx->session) {
-        tcall_write_pair_(&out, "session", cx->session->id);
-        tcall_write_pair_(&out, "request", cx->session->request);
-        tcall_write_pair_(&out, "agent", cx->session->agent);
-        tcall_write_pair_(&out, "user", cx->session->user);
-    }
-    tcall_write_key(&out, "arguments");
-    if (call->args.at)
-        tcall_write_json(&out, call->args);
-    else
-        tcall_write_str(&out, call->arguments);
-    tcall_write_validated_(&out, call);
-    tcall_write_count_(&out, "attempts", cx->attempt);
-    tcall_write_flag_(&out, "ran", cx->result.ran);
-    tcall_write_count_(&out, "ms", tcall_now_(cx->tc) - cx->started);
-    tcall_write_flag_(&out, "approved", call->approved);
-    tcall_write_pair_(&out, "outcome",
-                      tcall_str_of(tcall_error_code(cx->failure.error)));
-    if (cx->failure.reason.len)
-        tcall_write_pair_(&out, "reason", cx->failure.reason);
-    tcall_write_text(&out, "}\n");
-    return tcall_masked_end_(&masked, &out);
-}
-
-/* A sink whose user is a writer, which keeps its own error and counts on. */
-static int tcall_write_on_(void *writer, const char *bytes, size_t len)
-{
-    tcall_write_bytes((tcall_writer *)writer, bytes, len);
-    return (int)len;
-}
-
-int tcall_write_provenance(tcall_writer *out, const tcall *tc,
-                           const tcall_call *call)
-{
-    tcall_masked_ masked;
-    tcall_writer writer;
-    tcall_write_verbatim(out, tcall_str_of("")); /* a comma, where one is due */
-    tcall_masked_begin_(&masked, &writer, tc->key, tcall_write_on_, out);
-    tcall_write_origin_(&writer, tc, call);
-    tcall_masked_end_(&masked, &writer);
-    return out->error;
 }
 
 /* ==========================================================================
@@ -20432,9 +20581,9 @@ int tcall_loops_begin_(tcall_ctx *cx, void *user)
     if (call->loops && call->loops != loops)
         return TCALL_OK; /* the agent's own is at work */
     here = (tcall_looped_ *)tcall_scratch(cx, "loops", sizeof *here);
-    if (!here || tcall_hash_asked_(cx->tc, call, &here->call) < 0)
+    if (!here)
         return TCALL_E_MEMORY;
-    here->call += turn;
+    here->call = tcall_hash_asked_(cx->tc, call) + turn;
     here->tool = tcall_hash_text_(cx->tc, 5, call->name) + turn;
     if (here->tool == loops->refused && loops->refusals >= 2 &&
         (loops->denied || call->error < 0))
@@ -20511,506 +20660,6 @@ TCALL_SHARED_ int tcall_breaker_(tcall_ctx *cx, bool begins)
 {
     tcall_loops *loops = cx->call->loops;
     return begins ? tcall_loops_begin_(cx, loops) : tcall_loops_end_(cx, loops);
-}
-
-/* ==========================================================================
- * >>strict
- *
- * The schema's text is walked without recursion and written again keyword by
- * keyword, as a table says. It is written to a counter first: whether it fits
- * a strict mode is known only at its end.
- */
-
-/* What one request may still hold of what a provider limits. */
-typedef struct tcall_strict_budget_ {
-    uint8_t mode; /* TCALL_STRICT_... */
-    uint16_t tools, optional, unions;
-} tcall_strict_budget_;
-
-/* The text of the schema that is sent of a tool. */
-TCALL_SHARED_ const char *tcall_tool_schema_(const tcall_tool *tool)
-{
-    const char *text = tool->provider_schema.text ? tool->provider_schema.text
-                                                  : tool->parameters.text;
-    text = text ? tcall_text_space_(text) : "";
-    return *text == '{' ? text : "{\"type\":\"object\",\"properties\":{}}";
-}
-
-/* Anthropic publishes limits for all tools of a request together. */
-TCALL_SHARED_ tcall_strict_budget_ tcall_strict_budget_of_(int mode)
-{
-    const bool limited = mode == TCALL_STRICT_ANTHROPIC;
-    tcall_strict_budget_ budget;
-    budget.mode = (uint8_t)mode;
-    budget.tools = limited ? 20 : 999;
-    budget.optional = limited ? 24 : 999;
-    budget.unions = limited ? 16 : 999;
-    return budget;
-}
-
-/* What the value of a keyword is. */
-enum {
-    TCALL_STRICT_COPY_,   /* data, copied as it is */
-    TCALL_STRICT_SCHEMA_, /* a schema */
-    TCALL_STRICT_LIST_,   /* an array of schemas */
-    TCALL_STRICT_MAP_,    /* schemas by names that are no keywords */
-    TCALL_STRICT_PROPERTIES_,
-    TCALL_STRICT_FORMAT_,
-    TCALL_STRICT_FEW_,   /* a number, which is said where it is 0 or 1 */
-    TCALL_STRICT_CONST_, /* a value, which becomes an enum of one */
-    TCALL_STRICT_REF_,   /* a schema elsewhere, written here */
-    TCALL_STRICT_CLOSED_ /* additionalProperties */
-};
-
-/* Modes, for short. */
-enum {
-    TCALL_FOR_OPENAI_ = TCALL_STRICT_OPENAI,
-    TCALL_FOR_ANTHROPIC_ = TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_BOTH_ = TCALL_STRICT_OPENAI | TCALL_STRICT_ANTHROPIC,
-    TCALL_FOR_OLLAMA_ = TCALL_STRICT_OLLAMA,
-    TCALL_FOR_ALL_ = TCALL_FOR_BOTH_ | TCALL_STRICT_OLLAMA
-};
-
-/* A keyword. What is not listed is left out everywhere. */
-typedef struct tcall_strict_keyword_ {
-    const char *name;
-    const char *written_as; /* NULL: the same */
-    uint8_t value;          /* TCALL_STRICT_..._ */
-    uint8_t kept;           /* the modes that have it */
-    uint8_t unfit; /* the modes that cannot say it: the tool is not strict */
-} tcall_strict_keyword_;
-
-/* Other bounds, and pattern, are left out everywhere: they are checked when a
- * call comes. */
-static const tcall_strict_keyword_ tcall_strict_keywords_[] = {
-    {"type", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"description", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"title", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ANTHROPIC_, 0},
-    {"enum", NULL, TCALL_STRICT_COPY_, TCALL_FOR_ALL_, 0},
-    {"const", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"const", "enum", TCALL_STRICT_CONST_, TCALL_FOR_OLLAMA_, 0},
-    {"format", NULL, TCALL_STRICT_FORMAT_, TCALL_FOR_BOTH_, 0},
-    {"properties", NULL, TCALL_STRICT_PROPERTIES_, TCALL_FOR_ALL_, 0},
-    {"required", NULL, TCALL_STRICT_COPY_,
-     TCALL_FOR_ANTHROPIC_ | TCALL_FOR_OLLAMA_, 0},
-    {"items", NULL, TCALL_STRICT_SCHEMA_, TCALL_FOR_ALL_, 0},
-    {"minItems", NULL, TCALL_STRICT_FEW_, TCALL_FOR_ANTHROPIC_, 0},
-    {"anyOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"oneOf", "anyOf", TCALL_STRICT_LIST_, TCALL_FOR_ALL_, 0},
-    {"allOf", NULL, TCALL_STRICT_LIST_, TCALL_FOR_ANTHROPIC_,
-     TCALL_FOR_OPENAI_},
-    {"$ref", NULL, TCALL_STRICT_COPY_, TCALL_FOR_BOTH_, 0},
-    {"$ref", NULL, TCALL_STRICT_REF_, TCALL_FOR_OLLAMA_, 0},
-    {"$defs", NULL, TCALL_STRICT_MAP_, TCALL_FOR_BOTH_, 0},
-    {"definitions", NULL, TCALL_STRICT_MAP_, TCALL_FOR_OPENAI_,
-     TCALL_FOR_ANTHROPIC_},
-    {"additionalProperties", NULL, TCALL_STRICT_CLOSED_, 0, 0},
-    {"patternProperties", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"prefixItems", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"dependentSchemas", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-    {"if", NULL, TCALL_STRICT_COPY_, 0, TCALL_FOR_BOTH_},
-};
-
-/* Deeper brackets are copied as they are. Strict modes accept 10 levels of
- * schemas below the first. */
-#define TCALL_STRICT_DEPTH_ 24
-
-/* So many schemas of one tool are written where a $ref names them. */
-#define TCALL_STRICT_REFS_ 32
-
-/* Writes a schema again; open is the stack of brackets that are open. */
-typedef struct tcall_strict_walk_ {
-    tcall_view_ *view;
-    uint8_t depth, level; /* of brackets, of schemas */
-    uint8_t refs;         /* so many were followed */
-    struct {
-        const char *from; /* the bracket */
-        const char *back; /* what is next after it, where a $ref led to it */
-        uint8_t value;    /* TCALL_STRICT_..._ */
-        bool nullable;
-    } open[TCALL_STRICT_DEPTH_];
-} tcall_strict_walk_;
-
-/* Finds the row of a keyword, whose quotes are included, for the view's mode.
- */
-static const tcall_strict_keyword_ *tcall_strict_find_(const tcall_view_ *view,
-                                                       const char *key)
-{
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_strict_keywords_); i++) {
-        const tcall_strict_keyword_ *keyword = &tcall_strict_keywords_[i];
-        bool listed = ((keyword->kept | keyword->unfit) & view->mode) != 0 ||
-                      keyword->value == TCALL_STRICT_CLOSED_;
-        if (listed && tcall_text_is_(key, keyword->name))
-            return keyword;
-    }
-    return NULL;
-}
-
-/* Returns whether a string is the name, or an array has it. Names may be
- * escaped in one place and not in the other. */
-static bool tcall_strict_has_(const char *text, tcall_text_bytes_ name)
-{
-    const char *at = text && *text == '"' ? text : tcall_text_first_(text);
-    for (; at && *at == '"';
-         at = at == text ? NULL : tcall_text_after_(tcall_text_skip_(at)))
-        if (tcall_text_match_(tcall_text_bytes_of_(at), name))
-            return true;
-    return false;
-}
-
-/* Returns whether the schema's type allows this one. */
-static bool tcall_strict_type_(const char *schema, const char *word)
-{
-    return tcall_strict_has_(tcall_text_get_(schema, "type"),
-                             tcall_text_bytes_in_(tcall_str_of(word)));
-}
-
-/* Returns whether it is what strict modes refuse: a value of any kind, an
- * object of any members, an array of anything? */
-static bool tcall_strict_vague_(const char *schema)
-{
-    static const char *const kinds[] = {"type", "anyOf", "oneOf", "allOf",
-                                        "$ref", "enum",  "const"};
-    size_t i = 0;
-    while (i < TCALL_ARRAY_LEN(kinds) && !tcall_text_get_(schema, kinds[i]))
-        i++;
-    return i == TCALL_ARRAY_LEN(kinds) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "properties")) ||
-           (tcall_strict_type_(schema, "array") &&
-            !tcall_text_get_(schema, "items"));
-}
-
-/* Copies the value at p and returns its end. */
-static const char *tcall_strict_copy_(tcall_strict_walk_ *walk, const char *p)
-{
-    tcall_str value = tcall_text_verbatim_(p);
-    tcall_write_verbatim(walk->view->out, value);
-    return p + value.len;
-}
-
-/* Puts a bracket on the stack; returns the next byte to look at. */
-static const char *tcall_strict_push_(tcall_strict_walk_ *walk,
-                                      const char *from, const char *back,
-                                      uint8_t value, bool nullable)
-{
-    uint8_t depth = walk->depth++;
-    walk->open[depth].from = from;
-    walk->open[depth].back = back;
-    walk->open[depth].value = value;
-    walk->open[depth].nullable = nullable;
-    walk->level = (uint8_t)(walk->level + (value == TCALL_STRICT_SCHEMA_));
-    return from + 1;
-}
-
-/* Enters the bracket at p; returns the next byte to look at. */
-static const char *tcall_strict_open_(tcall_strict_walk_ *walk, const char *p,
-                                      uint8_t value, bool nullable)
-{
-    tcall_view_ *view = walk->view;
-    if (value == TCALL_STRICT_SCHEMA_ && *p == '{') {
-        const char *type = tcall_text_get_(p, "type");
-        view->unions = (uint16_t)(view->unions + (type && *type == '['));
-        view->unfit |=
-            walk->level > TCALL_STRICT_LEVELS_ || tcall_strict_vague_(p);
-    }
-    if (*p != (value == TCALL_STRICT_LIST_ ? '[' : '{') ||
-        walk->depth == TCALL_STRICT_DEPTH_) {
-        view->unfit = true;
-        return tcall_strict_copy_(walk, p);
-    }
-    tcall_write_open(view->out, *p);
-    return tcall_strict_push_(walk, p, NULL, value, nullable);
-}
-
-/* Writes "required" with all names of properties, as they are escaped. */
-static void tcall_strict_require_all_(tcall_strict_walk_ *walk,
-                                      const char *properties)
-{
-    const char *name = tcall_text_first_(properties);
-    TCALL_PUT_(walk->view->out, "\"required\":[");
-    for (; name;
-         name = tcall_text_after_(tcall_text_skip_(tcall_text_value_(name))))
-        tcall_strict_copy_(walk, name);
-    TCALL_SAY(walk->view->out, "]");
-}
-
-/* Ends the members of a schema: strict objects are closed, and OpenAI wants
- * every property to be required. */
-static void tcall_strict_close_schema_(tcall_strict_walk_ *walk,
-                                       const char *schema)
-{
-    const char *properties = tcall_text_get_(schema, "properties");
-    bool follows = walk->view->mode == TCALL_STRICT_OLLAMA;
-    if (walk->depth == 0 && !tcall_text_get_(schema, "type") &&
-        !(follows && tcall_text_get_(schema, "$ref")))
-        TCALL_PUT_(walk->view->out, "\"type\":\"object\"");
-    if (!properties || follows)
-        return;
-    TCALL_PUT_(walk->view->out, "\"additionalProperties\":false");
-    if (walk->view->mode == TCALL_STRICT_OPENAI)
-        tcall_strict_require_all_(walk, properties);
-}
-
-/* Begins an optional property: for OpenAI it is required and may be null. */
-static bool tcall_strict_optional_(tcall_view_ *view)
-{
-    /* Anthropic counts them for the whole request. */
-    view->optional++;
-    if (view->mode != TCALL_STRICT_OPENAI)
-        return false;
-    TCALL_PUT_(view->out, "{\"anyOf\":[");
-    return true;
-}
-
-/* Leaves the bracket that ends at p; returns the next byte to look at. */
-static const char *tcall_strict_close_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = --walk->depth;
-    bool schema = walk->open[top].value == TCALL_STRICT_SCHEMA_;
-    walk->level = (uint8_t)(walk->level - schema);
-    if (walk->open[top].back)
-        return walk->open[top].back;
-    if (schema)
-        tcall_strict_close_schema_(walk, walk->open[top].from);
-    tcall_write_close(walk->view->out, *p);
-    if (walk->open[top].nullable)
-        TCALL_PUT_(walk->view->out, "{\"type\":\"null\"}]}");
-    return p + 1;
-}
-
-/* Returns whether the mode takes this value of a keyword that it has: formats
- * that it knows, and small numbers. */
-static bool tcall_strict_takes_(uint8_t mode, uint8_t kind, const char *value)
-{
-    const char *known =
-        "[\"uri\",\"date-time\",\"time\",\"date\",\"duration\",\"email\","
-        "\"hostname\",\"ipv4\",\"ipv6\",\"uuid\"]";
-    if (kind == TCALL_STRICT_FEW_)
-        return (*value == '0' || *value == '1') &&
-               tcall_text_verbatim_(value).len == 1;
-    return kind != TCALL_STRICT_FORMAT_ ||
-           (*value == '"' &&
-            tcall_strict_has_(known, tcall_text_bytes_of_(value)) &&
-            (mode == TCALL_STRICT_ANTHROPIC || !tcall_text_is_(value, "uri")));
-}
-
-/* Writes the value of a keyword that is kept, or enters it. */
-static const char *tcall_strict_value_(tcall_strict_walk_ *walk,
-                                       const tcall_strict_keyword_ *keyword,
-                                       const char *value)
-{
-    tcall_write_key(walk->view->out,
-                    keyword->written_as ? keyword->written_as : keyword->name);
-    switch (keyword->value) {
-    /* What holds schemas is entered, the rest is copied. */
-    case TCALL_STRICT_LIST_: walk->view->unions++; /* fall through */
-    case TCALL_STRICT_SCHEMA_:
-    case TCALL_STRICT_MAP_:
-    case TCALL_STRICT_PROPERTIES_:
-        return tcall_strict_open_(walk, value, keyword->value, false);
-    case TCALL_STRICT_CONST_:
-        TCALL_SAY(walk->view->out, "[");
-        value = tcall_strict_copy_(walk, value);
-        TCALL_SAY(walk->view->out, "]");
-        return value;
-    default: return tcall_strict_copy_(walk, value);
-    }
-}
-
-/* Returns the schema in the same text that a $ref names, or NULL. One that is
- * open already would lead into itself. */
-static const char *tcall_strict_target_(const tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *at = walk->open[0].from, *p = ref + 2;
-    char name[TCALL_NAME_MAX_];
-    uint8_t i;
-    if (ref[0] != '"' || ref[1] != '#')
-        return NULL;
-    while (at && *p == '/') {
-        bool object = *at == '{';
-        int len;
-        p++;
-        len = tcall_pointer_step_(&p, name);
-        at = len < 0 ? NULL
-                     : tcall_text_member_(at, tcall_slice_(name, (size_t)len));
-        if (at && object)
-            at = tcall_text_value_(at);
-    }
-    if (!at || *p != '"' || *at != '{')
-        return NULL;
-    for (i = 0; i < walk->depth; i++)
-        if (walk->open[i].from == at)
-            return NULL;
-    return at;
-}
-
-/* Ollama knows no $ref: the members of what it names are written in its place.
- * Returns the next byte to look at. */
-static const char *tcall_strict_follow_(tcall_strict_walk_ *walk,
-                                        const char *ref)
-{
-    const char *target = tcall_strict_target_(walk, ref);
-    const char *next = tcall_text_skip_(ref);
-    if (!target || walk->depth == TCALL_STRICT_DEPTH_ ||
-        walk->refs == TCALL_STRICT_REFS_)
-        return next;
-    walk->refs++;
-    return tcall_strict_push_(walk, target, next, TCALL_STRICT_SCHEMA_, false);
-}
-
-/* Does a schema that led here by a $ref have this keyword itself? */
-static bool tcall_strict_is_hidden_(const tcall_strict_walk_ *walk,
-                                    const char *keyword)
-{
-    int i;
-    for (i = walk->depth - 1; walk->open[i].back; i--)
-        if (tcall_text_get_(walk->open[i - 1].from, keyword))
-            return true;
-    return false;
-}
-
-/* A member of a schema. Returns the next byte to look at. */
-static const char *tcall_strict_member_(tcall_strict_walk_ *walk,
-                                        const char *key, const char *value)
-{
-    const tcall_strict_keyword_ *keyword = tcall_strict_find_(walk->view, key);
-    uint8_t mode = walk->view->mode;
-    bool doubled;
-    if (keyword && keyword->value == TCALL_STRICT_REF_)
-        return tcall_strict_follow_(walk, value);
-    if (!keyword || tcall_strict_is_hidden_(walk, keyword->name))
-        return tcall_text_skip_(value);
-    /* oneOf is written as anyOf, which may be there already. */
-    doubled =
-        keyword->value == TCALL_STRICT_LIST_ && keyword->written_as &&
-        tcall_text_get_(walk->open[walk->depth - 1].from, keyword->written_as);
-    walk->view->unfit |=
-        doubled || keyword->unfit & mode ||
-        (keyword->value == TCALL_STRICT_CLOSED_ && *value != 'f');
-    return doubled || !(keyword->kept & mode) ||
-                   !tcall_strict_takes_(mode, keyword->value, value)
-               ? tcall_text_skip_(value)
-               : tcall_strict_value_(walk, keyword, value);
-}
-
-/* An element of a list of schemas, or a schema with its name. */
-static const char *tcall_strict_schema_(tcall_strict_walk_ *walk, const char *p)
-{
-    uint8_t top = (uint8_t)(walk->depth - 1);
-    bool nullable = false;
-    if (walk->open[top].value != TCALL_STRICT_LIST_) {
-        tcall_strict_copy_(walk, p);
-        tcall_write_char_(walk->view->out, ':');
-        nullable = walk->open[top].value == TCALL_STRICT_PROPERTIES_ &&
-                   !tcall_strict_has_(
-                       tcall_text_get_(walk->open[top - 1].from, "required"),
-                       tcall_text_bytes_of_(p)) &&
-                   tcall_strict_optional_(walk->view);
-        p = tcall_text_value_(p);
-    }
-    return tcall_strict_open_(walk, p, TCALL_STRICT_SCHEMA_, nullable);
-}
-
-/* Writes the schema again. What is open decides what comes next: keywords, or
- * schemas in a list or by name. */
-TCALL_NOINLINE_ static void tcall_strict_text_(tcall_view_ *view,
-                                               const char *schema)
-{
-    tcall_strict_walk_ walk;
-    const char *p;
-    memset(&walk, 0, sizeof walk);
-    walk.view = view;
-    p = tcall_strict_open_(&walk, schema, TCALL_STRICT_SCHEMA_, false);
-    while (walk.depth) {
-        p = tcall_text_next_(p);
-        if (!*p)
-            return; /* a text that nobody checked ends too early */
-        if (tcall_text_closes_(p))
-            p = tcall_strict_close_(&walk, p);
-        else if (walk.open[walk.depth - 1].value == TCALL_STRICT_SCHEMA_)
-            p = tcall_strict_member_(&walk, p, tcall_text_value_(p));
-        else
-            p = tcall_strict_schema_(&walk, p);
-    }
-}
-
-/* Writes a schema as it is, to the byte, but for the type that every provider
- * insists on. */
-static void tcall_strict_plain_(tcall_writer *out, const char *schema)
-{
-    const char *end = tcall_text_skip_(schema);
-    if (!tcall_text_get_(schema, "type")) {
-        tcall_write_text(out, "{\"type\":\"object\"");
-        if (!tcall_text_get_(schema, "properties"))
-            tcall_write_text(out, ",\"properties\":{}");
-        schema = tcall_text_space_(schema + 1);
-        if (*schema != '}')
-            tcall_write_text(out, ",");
-    }
-    tcall_write_bytes(out, schema, (size_t)(end - schema));
-}
-
-/* Writes the schema of a tool, from its text or its shape, as the mode wants
- * it. */
-static tcall_view_ tcall_strict_tool_(tcall_writer *out, const tcall_tool *tool,
-                                      uint8_t mode)
-{
-    const tcall_object *shape = tool->provider_schema.text ? NULL : tool->shape;
-    tcall_view_ view = {out, mode, false, 0, 0};
-    if (shape)
-        tcall_view_shape_(&view, shape);
-    else if (mode)
-        tcall_strict_text_(&view, tcall_tool_schema_(tool));
-    else
-        tcall_strict_plain_(out, tcall_tool_schema_(tool));
-    return view;
-}
-
-/* Returns whether the schema is that of an object, and not one of several. */
-static bool tcall_strict_object_(const tcall_tool *tool)
-{
-    const char *schema = tcall_tool_schema_(tool);
-    return (tool->shape && !tool->provider_schema.text) ||
-           (tcall_strict_type_(schema, "object") &&
-            !tcall_text_get_(schema, "anyOf") &&
-            !tcall_text_get_(schema, "oneOf") &&
-            !tcall_text_get_(schema, "allOf"));
-}
-
-/* Can the tool be sent as strict? Then what it takes of the budget is gone. */
-TCALL_SHARED_ bool tcall_strict_spend_(const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    tcall_view_ needs;
-    tcall_writer count;
-    if (!tool->strict || !(budget->mode & TCALL_FOR_BOTH_) || !budget->tools)
-        return false;
-    tcall_writer_init(&count, NULL, 0);
-    needs = tcall_strict_tool_(&count, tool, budget->mode);
-    if (needs.unfit || !tcall_strict_object_(tool) ||
-        needs.optional > budget->optional || needs.unions > budget->unions)
-        return false;
-    budget->tools--;
-    budget->optional = (uint16_t)(budget->optional - needs.optional);
-    budget->unions = (uint16_t)(budget->unions - needs.unions);
-    return true;
-}
-
-/* Writes a tool's schema as the mode wants it, or as it is. Returns whether it
- * is strict. */
-TCALL_SHARED_ bool tcall_strict_write_(tcall_writer *out,
-                                       const tcall_tool *tool,
-                                       tcall_strict_budget_ *budget)
-{
-    bool strict = tcall_strict_spend_(tool, budget);
-    tcall_strict_tool_(out, tool,
-                       strict || budget->mode == TCALL_STRICT_OLLAMA
-                           ? budget->mode
-                           : (uint8_t)TCALL_STRICT_NONE);
-    return strict;
 }
 
 /* ==========================================================================
@@ -23078,9 +22727,22 @@ static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
  * at all that follows. */
 enum { TCALL_SPOKEN_TRIES_ = 32 };
 
+/* The texts of a form. */
+enum {
+    TCALL_SPOKEN_SCOPE_,
+    TCALL_SPOKEN_BEGIN_,
+    TCALL_SPOKEN_NAME_END_,
+    TCALL_SPOKEN_KEY_,
+    TCALL_SPOKEN_KEY_END_,
+    TCALL_SPOKEN_VALUE_END_,
+    TCALL_SPOKEN_END_,
+    TCALL_SPOKEN_TEXTS_
+};
+
 typedef struct tcall_spoken_reader_ {
     tcall_reader *reader;
-    const tcall_text_form *form;
+    char kind;                             /* of the form that is tried, */
+    const char *form[TCALL_SPOKEN_TEXTS_]; /* and its texts */
     const char *start, *at, *end; /* the text; what is tried begins at at */
     int error;                    /* there is no room */
     bool cut;                     /* the text ended within a call */
@@ -23090,53 +22752,23 @@ typedef struct tcall_spoken_reader_ {
 
 /* ---- texts of forms ---- */
 
-/* Returns the end of what is like the pattern at this place, or NULL. */
-static const char *tcall_spoken_match_(const char *at, const char *end,
-                                       const char *pattern)
-{
-    for (; *pattern; pattern++) {
-        if (*pattern == ' ') {
-            while (at < end && tcall_is_space_(*at))
-                at++;
-        } else if (*pattern == '*') {
-            size_t len = strlen(++pattern);
-            for (;; at++) {
-                if ((size_t)(end - at) < len || *at == '\n')
-                    return NULL;
-                if (memcmp(at, pattern, len) == 0)
-                    return at + len;
-            }
-        } else if (*pattern == '$') {
-            return at == end ? at : NULL;
-        } else if (at == end || *at++ != *pattern) {
-            return NULL;
-        }
-    }
-    return at;
-}
-
 /* Returns where something like the pattern begins, or the end. */
 static const char *tcall_spoken_find_(const char *at, const char *end,
                                       const char *pattern)
 {
-    while (at < end && !tcall_spoken_match_(at, end, pattern))
+    while (at < end && !tcall_marker_end_(at, end, pattern))
         at++;
     return at;
 }
 
-/* Moves on if something like the pattern follows. */
+/* Moves on if something like the pattern follows. Returns whether it does, or
+ * may be missing. */
 static bool tcall_spoken_skip_(tcall_spoken_reader_ *text, const char *pattern)
 {
-    const char *to = tcall_spoken_match_(text->at, text->end, pattern);
-    text->at = to ? to : text->at;
-    return to != NULL;
-}
-
-static bool tcall_spoken_skip_end_(tcall_spoken_reader_ *text)
-{
-    const char *pattern = text->form->end;
     bool optional = *pattern == '?';
-    return tcall_spoken_skip_(text, pattern + optional) || optional;
+    const char *to = tcall_marker_end_(text->at, text->end, pattern + optional);
+    text->at = to ? to : text->at;
+    return to || optional;
 }
 
 /* Skips what is in set. */
@@ -23203,35 +22835,27 @@ static bool tcall_spoken_parts_(tcall_json object, tcall_json *name,
     for (; object.at; object = inner) {
         inner = tcall_json_of_(NULL, NULL);
         for (v = tcall_json_first(object); v.at; v = tcall_json_next(v)) {
-            tcall_str key = tcall_json_key(v);
             tcall_json *part;
             size_t i = 0;
             while (i < TCALL_ARRAY_LEN(names) &&
-                   !tcall_str_eq(key, tcall_str_of(names[i])))
+                   !tcall_text_is_(v.key, names[i]))
                 i++;
             part = i < 4 ? name : args;
             if (i < 4 && tcall_json_type(v) == TCALL_OBJECT)
                 part = &inner;
-            if (i < TCALL_ARRAY_LEN(names)) {
-                clear = clear && !part->at;
-                *part = v;
-            }
+            if (i == TCALL_ARRAY_LEN(names))
+                continue;
+            clear = clear && !part->at;
+            *part = part->at ? *part : v;
         }
     }
     return clear;
 }
 
-/* Returns the name in an object that is not whole, as far as that is known. */
-static tcall_str tcall_spoken_name_(const char *object)
-{
-    const char *at = strstr(object, "\"name\":\""), *end;
-    end = at ? strchr(at += 8, '"') : NULL;
-    return tcall_slice_(at, end ? (size_t)(end - at) : 0);
-}
-
-/* Reads a call that is written as one object. What it is read to is needed only
- * until the call is added. */
-TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
+/* Reads a call that is written as one object; of one that is broken, its name,
+ * if that is whole. What it is read to is needed only until the call is added.
+ */
+TCALL_NOINLINE_ static void tcall_spoken_object_(tcall_spoken_reader_ *text,
                                                  tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
@@ -23241,7 +22865,6 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
     tcall_machine_desc desc;
     tcall_str kept;
     uint32_t fixes;
-    bool known;
     int error;
     memset(&desc, 0, sizeof desc);
     desc.object = true;
@@ -23251,15 +22874,12 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
     if (error == TCALL_E_MEMORY ||
         tcall_hydrate_keep_(block, machine.text, machine.len + 1, &kept) < 0) {
         text->error = TCALL_E_MEMORY;
-        return false;
+        return;
     }
-    if (error) {
-        item->name = tcall_spoken_name_(kept.ptr);
-    } else if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name,
-                                    &args)) {
+    if (!tcall_spoken_parts_(tcall_json_of_(kept.ptr, NULL), &name, &args) &&
+        !error)
         error = TCALL_E_DUPLICATE;
-    }
-    if (name.at)
+    if (name.at && tcall_text_skip_(name.at)[-1] == '"')
         item->name = tcall_json_str(name);
     item->error = item->error ? item->error : error;
     if (!error)
@@ -23267,168 +22887,134 @@ TCALL_NOINLINE_ static bool tcall_spoken_object_(tcall_spoken_reader_ *text,
                          ? tcall_json_str(args)
                      : args.at ? tcall_text_verbatim_(args.at)
                                : tcall_slice_(NULL, 0);
-    known = tcall_spoken_add_(text, item);
+    tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
-    return known;
 }
 
-/* The text ends within the call. Returns false for who is to say so. */
-static bool tcall_spoken_cut_(tcall_spoken_reader_ *text)
+/* Writes a value: Python's as it stands, other text as a string, without the
+ * line breaks at both ends. */
+static void tcall_spoken_value_(const tcall_spoken_reader_ *text,
+                                tcall_writer *out, const char *to)
 {
-    text->at = text->end;
-    text->cut = true;
-    return false;
-}
-
-static size_t tcall_spoken_name_len_(const tcall_spoken_reader_ *text)
-{
-    const char *at = text->at;
-    while (at < text->end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
-                              tcall_is_digit_(*at) || *at == '_' || *at == '-'))
-        at++;
-    return (size_t)(at - text->at);
-}
-
-/* Writes the value up to an offset: Python's as it stands, other text as a
- * string, without the line breaks at both ends. */
-static void tcall_spoken_value_(tcall_spoken_reader_ *text, tcall_writer *out,
-                                const char *to)
-{
-    const char *from = text->at, *end = to;
-    if (!*text->form->key) {
+    const char *from = text->at;
+    if (text->kind == 'p') {
         tcall_write_bytes(out, from, (size_t)(to - from));
-    } else {
-        from += from < end && *from == '\n';
-        end -= from < end && end[-1] == '\n';
-        tcall_write_str(out, tcall_slice_(from, (size_t)(end - from)));
+        return;
     }
-    text->at = to;
+    from += from < to && *from == '\n';
+    to -= from < to && to[-1] == '\n';
+    tcall_write_str(out, tcall_slice_(from, (size_t)(to - from)));
 }
 
-/* Writes arguments that are no object as one. Returns whether they are whole;
- * else they are cut, or not of this form. */
+/* Writes arguments that are no object as one, as far as the text has them.
+ * Returns false where they are not of this form. */
 static bool tcall_spoken_members_(tcall_spoken_reader_ *text, tcall_writer *out)
 {
-    const tcall_text_form *form = text->form;
-    bool python = !*form->key;
-    const char *comma = "", *to;
-    tcall_write_text(out, "{");
+    const char *const *form = text->form, *end = text->end, *to;
+    bool python = text->kind == 'p';
+    tcall_write_open(out, '{');
     for (;;) {
         tcall_spoken_skip_set_(text, python ? " \t\r\n," : " \t\r\n");
-        if (text->at == text->end)
-            return tcall_spoken_cut_(text);
-        if (python ? *text->at == ')' : !tcall_spoken_skip_(text, form->key))
+        if (text->at == end ||
+            (python ? *text->at == ')'
+                    : !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_])))
             break;
-        to = text->at + tcall_spoken_name_len_(text);
-        if (!python)
-            to = tcall_spoken_find_(text->at, text->end, form->key_end);
-        tcall_write_text(out, comma);
+        to = python ? tcall_name_end_(text->at, end)
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_KEY_END_]);
         tcall_write_str(out, tcall_slice_(text->at, (size_t)(to - text->at)));
         tcall_write_text(out, ":");
-        comma = ",";
         text->at = to;
-        if (to == text->end)
-            return tcall_spoken_cut_(text);
-        if (!tcall_spoken_skip_(text, form->key_end))
+        if (to < end && !tcall_spoken_skip_(text, form[TCALL_SPOKEN_KEY_END_]))
             return false;
-        to = python ? tcall_spoken_value_end_(text->at, text->end, ",)")
-                    : tcall_spoken_find_(text->at, text->end, form->value_end);
-        if (!to || to == text->end)
-            return tcall_spoken_cut_(text);
+        to = python ? tcall_spoken_value_end_(text->at, end, ",)")
+                    : tcall_spoken_find_(text->at, end,
+                                         form[TCALL_SPOKEN_VALUE_END_]);
+        if (!to || to == end) {
+            text->at = end;
+            break;
+        }
         tcall_spoken_value_(text, out, to);
+        text->at = to;
         if (!python)
-            tcall_spoken_skip_(text, form->value_end);
+            tcall_spoken_skip_(text, form[TCALL_SPOKEN_VALUE_END_]);
     }
-    text->at += python;
-    tcall_write_text(out, "}");
+    text->cut = text->at == end;
+    text->at += python && !text->cut;
+    tcall_write_close(out, '}');
     return true;
 }
 
-/* Reads such arguments: once to count, once to write. Returns false where they
- * are not of this form. */
+/* Reads such arguments. Returns false where they are not of this form. */
 TCALL_NOINLINE_ static bool tcall_spoken_written_(tcall_spoken_reader_ *text,
                                                   tcall_item *item)
 {
     tcall_block *block = text->reader->chat->block;
-    size_t high = block->high, len;
-    const char *from = text->at;
+    size_t high = block->high;
     tcall_writer out;
-    char *memory;
-    tcall_writer_init(&out, NULL, 0);
-    if (!tcall_spoken_members_(text, &out) && !text->cut)
+    tcall_hydrate_writer_(block, &out);
+    if (!tcall_spoken_members_(text, &out))
         return false;
-    len = out.len;
-    memory = (char *)tcall_block_take_(block, len);
-    if (memory) {
-        text->at = from;
-        tcall_writer_init(&out, memory, len);
-        tcall_spoken_members_(text, &out);
-    } else {
+    if (tcall_hydrate_keep_(block, out.buf, out.len, &item->text) < 0)
         text->error = TCALL_E_MEMORY;
-    }
-    item->text = tcall_slice_(memory, memory ? len : 0);
     item->error = text->cut ? TCALL_E_CUT : TCALL_OK;
     tcall_spoken_add_(text, item);
     tcall_block_back_(block, high);
     return true;
 }
 
-/* Takes the object that begins here as the text of a call; one that does not
- * end is cut where the call ends. */
-static void tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
+/* Takes the object that begins here as the text of a call, or what is there in
+ * place of one. What does not end is cut where the call ends. Returns false
+ * where no call would end so. */
+static bool tcall_spoken_take_(tcall_spoken_reader_ *text, tcall_item *item)
 {
-    const char *from = text->at, *pattern = text->form->end;
-    const char *to = tcall_spoken_value_end_(from, text->end, "");
+    const char *from = text->at, *end = text->end, *to = NULL;
+    const char *pattern = text->form[TCALL_SPOKEN_END_];
+    bool object = from < end && *from == '{', optional = *pattern == '?';
+    if (object)
+        to = tcall_spoken_value_end_(from, end, "");
+    else if (from < end && (optional || !*pattern))
+        return false;
     if (!to) {
-        item->error = TCALL_E_CUT;
-        to = text->end;
-        pattern += *pattern == '?';
-        if (*pattern)
-            to = tcall_spoken_find_(from, text->end, pattern);
-        text->cut = to == text->end;
+        pattern += optional;
+        to = *pattern ? tcall_spoken_find_(from, end, pattern) : end;
+        text->cut = to == end;
+        if (object || text->cut)
+            item->error = TCALL_E_CUT;
+        else if (to > from)
+            item->error = TCALL_E_BAD_VALUE;
     }
     text->at = to;
     item->text = tcall_slice_(from, (size_t)(to - from));
-}
-
-/* Reads a call that begins with its name. Returns false where it is none. */
-static bool tcall_spoken_named_(tcall_spoken_reader_ *text, tcall_item *item)
-{
-    const char *to;
-    item->name = tcall_slice_(text->at, tcall_spoken_name_len_(text));
-    text->at += item->name.len;
-    if (!item->name.len || !tcall_spoken_skip_(text, text->form->name_end))
-        return false;
-    if (text->form->key)
-        return tcall_spoken_written_(text, item);
-    tcall_spoken_skip_set_(text, " \t\r\n");
-    to = text->at;
-    if (text->at == text->end) {
-        item->error = TCALL_E_CUT;
-        text->cut = true;
-    } else if (*to == '{') {
-        tcall_spoken_take_(text, item);
-    } else if (!*text->form->end || *text->form->end == '?') {
-        return false;
-    } else {
-        to = tcall_spoken_find_(to, text->end, text->form->end);
-        item->text = tcall_slice_(text->at, (size_t)(to - text->at));
-        item->error = item->text.len ? TCALL_E_BAD_VALUE : TCALL_OK;
-        text->at = to;
-    }
-    tcall_spoken_add_(text, item);
     return true;
 }
 
-/* Reads a call that is an object. With escaped quotes it is part of another
- * text. */
-static bool tcall_spoken_whole_(tcall_spoken_reader_ *text, tcall_item *item)
+/* Reads a call. Returns false where it is none. An object with escaped quotes
+ * is part of another text. */
+static bool tcall_spoken_call_(tcall_spoken_reader_ *text)
 {
-    if (text->at == text->end || *text->at != '{' ||
-        tcall_spoken_match_(text->at, text->end, "{ \\"))
+    const char *to = tcall_name_end_(text->at, text->end);
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    if (text->kind == 'o') {
+        if (!tcall_marker_end_(text->at, text->end, "{") ||
+            tcall_marker_end_(text->at, text->end, "{ \\"))
+            return false;
+        tcall_spoken_take_(text, &item);
+        tcall_spoken_object_(text, &item);
+        return true;
+    }
+    item.name = tcall_slice_(text->at, (size_t)(to - text->at));
+    text->at = to;
+    if (!item.name.len ||
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_NAME_END_]))
         return false;
-    tcall_spoken_take_(text, item);
-    tcall_spoken_object_(text, item);
+    if (text->kind != 'n')
+        return tcall_spoken_written_(text, &item);
+    tcall_spoken_skip_(text, " ");
+    if (!tcall_spoken_take_(text, &item))
+        return false;
+    tcall_spoken_add_(text, &item);
     return true;
 }
 
@@ -23445,29 +23031,38 @@ static bool tcall_spoken_goes_on_(const tcall_spoken_reader_ *text)
 /* Reads the calls of one marker. Returns false where they are none. */
 static bool tcall_spoken_calls_(tcall_spoken_reader_ *text)
 {
-    const tcall_text_form *form = text->form;
-    bool python = form->key && !*form->key, more;
-    if (!form->name_end)
+    bool python = text->kind == 'p', many = python || text->kind == 'o';
+    if (text->kind == 'o')
         tcall_spoken_skip_set_(text, " \t\r\n[");
     do {
-        tcall_item item;
-        memset(&item, 0, sizeof item);
-        if (!(form->name_end ? tcall_spoken_named_(text, &item)
-                             : tcall_spoken_whole_(text, &item)))
+        if (!tcall_spoken_call_(text))
             return false;
-        more = !text->cut && (!form->name_end || python);
-        if (more)
+        if (many && !text->cut)
             tcall_spoken_skip_set_(text, " \t\r\n],;}");
-        more = more && text->at < text->end &&
-               (python ? tcall_spoken_name_len_(text) > 0 : *text->at == '{');
-    } while (more);
-    if (text->cut || tcall_spoken_skip_end_(text))
-        return text->cut || !tcall_spoken_goes_on_(text);
-    if (text->at < text->end)
-        return false;
-    text->cut = true;
-    tcall_head_at_(text->reader->chat, text->last)->error = (int8_t)TCALL_E_CUT;
-    return true;
+    } while (many && !text->cut &&
+             tcall_marker_end_(text->at, text->end, python ? "#" : "{"));
+    if (text->cut)
+        return true;
+    if (tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_END_]))
+        return !tcall_spoken_goes_on_(text);
+    text->cut = text->at == text->end;
+    if (text->cut)
+        tcall_head_at_(text->reader->chat, text->last)->error =
+            (int8_t)TCALL_E_CUT;
+    return text->cut;
+}
+
+/* Reads the texts of a form. Returns where the next one begins. */
+static const char *tcall_spoken_form_(tcall_spoken_reader_ *text,
+                                      const char *form)
+{
+    int i;
+    text->kind = *form++;
+    for (i = 0; i < TCALL_SPOKEN_TEXTS_; i++) {
+        text->form[i] = form;
+        form += strlen(form) + 1;
+    }
+    return form;
 }
 
 /* Tries a form at this place. What is no call leaves nothing. */
@@ -23475,21 +23070,21 @@ static bool tcall_spoken_try_(tcall_spoken_reader_ *text, const char *at)
 {
     tcall_reader *reader = text->reader;
     tcall_chat *chat = reader->chat;
-    size_t low = chat->block->low, last = text->last;
+    tcall_spoken_reader_ before = *text;
+    size_t low = chat->block->low;
     uint32_t made = chat->made;
     int calls = reader->answer.calls;
-    bool first = *text->form->begin == '^';
+    bool first = *text->form[TCALL_SPOKEN_BEGIN_] == '^';
     text->at = at;
-    text->cut = false;
-    tcall_spoken_skip_(text, text->form->scope);
+    tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_SCOPE_]);
     if ((first && at != text->start) ||
-        !tcall_spoken_skip_(text, text->form->begin + first))
+        !tcall_spoken_skip_(text, text->form[TCALL_SPOKEN_BEGIN_] + first))
         return false;
-    text->tries++;
+    before.tries = ++text->tries;
     if (tcall_spoken_calls_(text) && reader->answer.calls > calls)
         return true;
-    text->cut = false;
-    text->last = last;
+    before.error = text->error;
+    *text = before;
     chat->block->low = low;
     chat->made = made;
     reader->answer.calls = calls;
@@ -23522,7 +23117,7 @@ static void tcall_spoken_pass_(tcall_spoken_place_ *place, const char *start,
     bool mark = *at == '`' && (at == start || at[-1] != '`');
     if (*at == '\n')
         place->code = place->quoted = false;
-    else if (mark && tcall_spoken_match_(at, end, "```"))
+    else if (mark && tcall_marker_end_(at, end, "```"))
         place->fence = !place->fence;
     else if (mark)
         place->code = !place->code;
@@ -23568,14 +23163,16 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
     memset(&text, 0, sizeof text);
     text.reader = reader;
     text.end = all.ptr + all.len;
-    text.start = tcall_spoken_match_(all.ptr, text.end, " ");
+    text.start = tcall_marker_end_(all.ptr, text.end, " ");
     for (at = text.start; at < text.end && !text.error && !text.cut;) {
+        const char *form = calls->forms;
         bool found = false;
-        text.form = calls->forms;
         if (text.tries < TCALL_SPOKEN_TRIES_ &&
             tcall_spoken_may_begin_(&place, text.start, at))
-            for (; text.form->begin && !found && !text.error; text.form++)
+            while (*form && !found && !text.error) {
+                form = tcall_spoken_form_(&text, form);
                 found = tcall_spoken_try_(&text, at);
+            }
         if (found) {
             first = first ? first : at;
             at = text.at;
@@ -23598,74 +23195,59 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
 
 /* ---- families ---- */
 
-#define TCALL_SPOKEN_OBJECT_(begin, end)       \
-    {                                          \
-        "", begin, NULL, NULL, NULL, NULL, end \
-    }
+#define TCALL_SPOKEN_OBJECT_(begin, end) \
+    TCALL_TEXT_FORM("o", "", begin, "", "", "", "", end)
 #define TCALL_SPOKEN_NAMED_(scope, begin, name_end, end) \
-    {                                                    \
-        scope, begin, name_end, NULL, NULL, NULL, end    \
-    }
+    TCALL_TEXT_FORM("n", scope, begin, name_end, "", "", "", end)
 #define TCALL_SPOKEN_PYTHON_(begin, name_end, end) \
-    {                                              \
-        "", begin, name_end, "", " = ", NULL, end  \
-    }
-#define TCALL_SPOKEN_LAST_                       \
-    {                                            \
-        NULL, NULL, NULL, NULL, NULL, NULL, NULL \
-    }
+    TCALL_TEXT_FORM("p", "", begin, name_end, "", " = ", "", end)
 
-#define TCALL_SPOKEN_HERMES_                                         \
-    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>"),             \
-        TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>"), \
-        TCALL_SPOKEN_OBJECT_("<tools>", "</tools>"),                 \
-        TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]"),         \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
+#define TCALL_SPOKEN_HERMES_                                    \
+    TCALL_SPOKEN_OBJECT_("<tool_call>", "</tool_call>")         \
+    TCALL_SPOKEN_OBJECT_("<function_call>", "</function_call>") \
+    TCALL_SPOKEN_OBJECT_("<tools>", "</tools>")                 \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALL]", "[/TOOL_CALL]")         \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALL]", "", "[/TOOL_CALL]")
 
-#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                      \
-    {                                                           \
-        "", begin, ">", "<parameter=", ">", "</parameter>", end \
-    }
-#define TCALL_SPOKEN_QWEN_                              \
-    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",    \
-                           "</function> </tool_call>"), \
-        TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
+#define TCALL_SPOKEN_QWEN_ROW_(begin, end)                                   \
+    TCALL_TEXT_FORM("m", "", begin, ">", "<parameter=", ">", "</parameter>", \
+                    end)
+#define TCALL_SPOKEN_QWEN_                             \
+    TCALL_SPOKEN_QWEN_ROW_("<tool_call> <function=",   \
+                           "</function> </tool_call>") \
+    TCALL_SPOKEN_QWEN_ROW_("<function=", "</function>")
 
-#define TCALL_SPOKEN_MINIMAX_                                        \
-    {                                                                \
-        "<minimax:tool_call> ", "<invoke name=\"", "\">",            \
-            "<parameter name=\"", "\">", "</parameter>", "</invoke>" \
-    }
+#define TCALL_SPOKEN_MINIMAX_                                              \
+    TCALL_TEXT_FORM("m", "<minimax:tool_call> ", "<invoke name=\"", "\">", \
+                    "<parameter name=\"", "\">", "</parameter>", "</invoke>")
 
-#define TCALL_SPOKEN_GLM_                                               \
-    {                                                                   \
-        "", "<tool_call> ", " ", "<arg_key>", "</arg_key> <arg_value>", \
-            "</arg_value>", "</tool_call>"                              \
-    }
+#define TCALL_SPOKEN_GLM_                                      \
+    TCALL_TEXT_FORM("m", "", "<tool_call> ", " ", "<arg_key>", \
+                    "</arg_key> <arg_value>", "</arg_value>", "</tool_call>")
 
-#define TCALL_SPOKEN_LLAMA_                                        \
-    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>"),     \
-        TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>"), \
-        TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>"),     \
-        TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
+#define TCALL_SPOKEN_LLAMA_                                   \
+    TCALL_SPOKEN_NAMED_("", "<function=", ">", "</function>") \
+    TCALL_SPOKEN_NAMED_("", "<function=", "=", "</function>") \
+    TCALL_SPOKEN_OBJECT_("<|python_tag|>", "?<|eom_id|>")     \
+    TCALL_SPOKEN_PYTHON_("<|python_tag|>", ".call(", "?<|eom_id|>")
 
-#define TCALL_SPOKEN_MISTRAL_                                            \
-    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", ""),                            \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", ""), \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", ""),           \
-        TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
+#define TCALL_SPOKEN_MISTRAL_                                       \
+    TCALL_SPOKEN_OBJECT_("[TOOL_CALLS]", "")                        \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[CALL_ID]*[ARGS]", "") \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "[ARGS]", "")           \
+    TCALL_SPOKEN_NAMED_("", "[TOOL_CALLS]", "", "")
 
-#define TCALL_SPOKEN_PHI_                                     \
-    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>"), \
-        TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
+#define TCALL_SPOKEN_PHI_                                    \
+    TCALL_SPOKEN_OBJECT_("<|tool_call|>", "?<|/tool_call|>") \
+    TCALL_SPOKEN_OBJECT_("<|tool_calls|>", "?<|/tool_calls|>")
 
 #define TCALL_SPOKEN_KIMI_ROW_(begin)                           \
     TCALL_SPOKEN_NAMED_("<|tool_calls_section_begin|> ", begin, \
                         ":*<|tool_call_argument_begin|>",       \
                         "?<|tool_call_end|>")
-#define TCALL_SPOKEN_KIMI_                                    \
-    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions."), \
-        TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
+#define TCALL_SPOKEN_KIMI_                                   \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> functions.") \
+    TCALL_SPOKEN_KIMI_ROW_("<|tool_call_begin|> ")
 
 /* Its bars are wide, and what looks like _ are blocks. */
 #define TCALL_SPOKEN_WIDE_(first, second) \
@@ -23681,62 +23263,58 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                                        "end"))
 #define TCALL_SPOKEN_DEEPSEEK_                                           \
     TCALL_SPOKEN_DEEPSEEK_ROW_("function" TCALL_SPOKEN_WIDE_("sep", ""), \
-                               " ```json ", " ``` "),                    \
-        TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
+                               " ```json ", " ``` ")                     \
+    TCALL_SPOKEN_DEEPSEEK_ROW_("", TCALL_SPOKEN_WIDE_("sep", ""), " ")
 
 /* V3.2 */
 #define TCALL_SPOKEN_DSML_ \
     "\xEF\xBD\x9C"         \
     "DSML"                 \
     "\xEF\xBD\x9C"
-#define TCALL_SPOKEN_DEEPSEEK_XML_                                          \
-    {                                                                       \
-        "<" TCALL_SPOKEN_DSML_ "function_calls> ",                          \
-            "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",                 \
-            "<" TCALL_SPOKEN_DSML_ "parameter name=\"", "\" string=\"*\">", \
-            "</" TCALL_SPOKEN_DSML_ "parameter>",                           \
-            "</" TCALL_SPOKEN_DSML_ "invoke>"                               \
-    }
+#define TCALL_SPOKEN_DEEPSEEK_XML_                                            \
+    TCALL_TEXT_FORM("m", "<" TCALL_SPOKEN_DSML_ "function_calls> ",           \
+                    "<" TCALL_SPOKEN_DSML_ "invoke name=\"", "\">",           \
+                    "<" TCALL_SPOKEN_DSML_ "parameter name=\"",               \
+                    "\" string=\"*\">", "</" TCALL_SPOKEN_DSML_ "parameter>", \
+                    "</" TCALL_SPOKEN_DSML_ "invoke>")
 
 #define TCALL_SPOKEN_GPT_OSS_ROW_(scope, begin, name_end) \
     TCALL_SPOKEN_NAMED_(scope, begin, name_end, "?<|call|>")
-#define TCALL_SPOKEN_GPT_OSS_                                             \
-    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                       \
-                              "<|channel|>commentary to=functions.",      \
-                              "*<|message|>"),                            \
-        TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
-                                  "<|channel|>analysis to=functions.",    \
-                                  "*<|message|>"),                        \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
-                                  "<|channel|>*<|message|>"),             \
-        TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.",                   \
-                                  "<|channel|>*<|message|>")
+#define TCALL_SPOKEN_GPT_OSS_                                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>commentary to=functions.",  \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("<|start|>assistant",                   \
+                              "<|channel|>analysis to=functions.",    \
+                              "*<|message|>")                         \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "<|start|>assistant to=functions.", \
+                              "<|channel|>*<|message|>")              \
+    TCALL_SPOKEN_GPT_OSS_ROW_("", "^to=functions.", "<|channel|>*<|message|>")
 
-#define TCALL_SPOKEN_FAMILY_(name, ...)                                  \
-    static const tcall_text_form name##_forms_[] = {__VA_ARGS__,         \
-                                                    TCALL_SPOKEN_LAST_}; \
-    TCALL_DATA_ const tcall_text_calls name = {name##_forms_,            \
+#define TCALL_SPOKEN_FAMILY_(name, forms)                     \
+    static const char name##_forms_[] = forms;                \
+    TCALL_DATA_ const tcall_text_calls name = {name##_forms_, \
                                                tcall_spoken_read_};
 
 TCALL_SPOKEN_FAMILY_(tcall_text_hermes, TCALL_SPOKEN_HERMES_)
-TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_)
+TCALL_SPOKEN_FAMILY_(tcall_text_qwen, TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_)
 TCALL_SPOKEN_FAMILY_(tcall_text_glm, TCALL_SPOKEN_GLM_)
-TCALL_SPOKEN_FAMILY_(tcall_text_llama, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_OBJECT_("^", "$"),
-                     TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
+TCALL_SPOKEN_FAMILY_(tcall_text_llama,
+                     TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_OBJECT_("^", "$")
+                         TCALL_SPOKEN_PYTHON_("^[", "(", "$"))
 TCALL_SPOKEN_FAMILY_(tcall_text_mistral, TCALL_SPOKEN_MISTRAL_)
 TCALL_SPOKEN_FAMILY_(tcall_text_phi, TCALL_SPOKEN_PHI_)
 TCALL_SPOKEN_FAMILY_(tcall_text_kimi, TCALL_SPOKEN_KIMI_)
-TCALL_SPOKEN_FAMILY_(tcall_text_deepseek, TCALL_SPOKEN_DEEPSEEK_XML_,
-                     TCALL_SPOKEN_DEEPSEEK_)
+TCALL_SPOKEN_FAMILY_(tcall_text_deepseek,
+                     TCALL_SPOKEN_DEEPSEEK_XML_ TCALL_SPOKEN_DEEPSEEK_)
 TCALL_SPOKEN_FAMILY_(tcall_text_minimax, TCALL_SPOKEN_MINIMAX_)
 TCALL_SPOKEN_FAMILY_(tcall_text_gpt_oss, TCALL_SPOKEN_GPT_OSS_)
-TCALL_SPOKEN_FAMILY_(tcall_text_any, TCALL_SPOKEN_QWEN_, TCALL_SPOKEN_HERMES_,
-                     TCALL_SPOKEN_GLM_, TCALL_SPOKEN_LLAMA_,
-                     TCALL_SPOKEN_MISTRAL_, TCALL_SPOKEN_PHI_,
-                     TCALL_SPOKEN_KIMI_, TCALL_SPOKEN_DEEPSEEK_,
-                     TCALL_SPOKEN_DEEPSEEK_XML_, TCALL_SPOKEN_MINIMAX_,
-                     TCALL_SPOKEN_GPT_OSS_)
+TCALL_SPOKEN_FAMILY_(
+    tcall_text_any,
+    TCALL_SPOKEN_QWEN_ TCALL_SPOKEN_HERMES_ TCALL_SPOKEN_GLM_
+        TCALL_SPOKEN_LLAMA_ TCALL_SPOKEN_MISTRAL_ TCALL_SPOKEN_PHI_
+            TCALL_SPOKEN_KIMI_ TCALL_SPOKEN_DEEPSEEK_ TCALL_SPOKEN_DEEPSEEK_XML_
+                TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
  * >>answer: members and framing
@@ -25569,36 +25147,12 @@ const tcall_provider *tcall_provider_named(const char *name)
  * object with a key twice, of which each reader makes something else.
  */
 
-/* Writes what the text is read as to the end of the free part of the block.
- * Empty: it cannot be read, or there is no room. */
-static tcall_str tcall_mended_(tcall_block *block, tcall_str text,
-                               const struct tcall_lenience_ *lenient)
+/* Returns whether a text, which is JSON, has a name twice in an object. */
+TCALL_SHARED_ bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
 {
-    tcall_str mended = tcall_slice_(NULL, 0);
-    size_t room = tcall_block_free_(block);
-    char *end = tcall_block_gap_(block) + room;
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    uint32_t fixes;
-    memset(&desc, 0, sizeof desc);
-    desc.object = desc.for_c = true;
-    if (tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes) < 0)
-        return mended;
-    /* Where it lies now must stay free when it is longer than the text was. */
-    if (machine.len > text.len && room < 2 * machine.len - text.len)
-        return mended;
-    mended.ptr = end - machine.len;
-    mended.len = machine.len;
-    memmove(end - machine.len, machine.text, machine.len);
-    return mended;
-}
-
-static bool tcall_has_key_twice_(tcall_block *block, tcall_str object)
-{
-    tcall_machine machine;
-    tcall_machine_desc desc;
-    memset(&desc, 0, sizeof desc);
-    return tcall_arguments_read_(block, &machine, &desc, object) ==
+    const char *where;
+    (void)block;
+    return tcall_json_odd_(object.ptr, object.ptr + object.len, &where) ==
            TCALL_E_DUPLICATE;
 }
 
@@ -25608,27 +25162,37 @@ TCALL_SHARED_ void tcall_chat_mend_(tcall_chat *chat, size_t from,
                                     const struct tcall_lenience_ *lenient)
 {
     tcall_block *block = chat->block;
-    size_t at = chat->start + from;
+    size_t at = chat->start + from, room = tcall_block_free_(block);
     for (; at < block->low; at += tcall_head_size_(tcall_head_at_(chat, at))) {
         tcall_item_head_ *head = tcall_head_at_(chat, at);
-        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), mended;
+        tcall_str text = tcall_head_part_(head, TCALL_PART_TEXT_), read;
         size_t end = at + tcall_head_size_(head);
-        if (head->kind != TCALL_ITEM_CALL || !text.len)
+        bool object = (head->flags & TCALL_FLAG_OBJECT_) != 0;
+        tcall_machine machine;
+        tcall_machine_desc desc;
+        uint32_t fixes;
+        int r;
+        if (head->kind != TCALL_ITEM_CALL || !text.len ||
+            (head->error && !object))
             continue;
-        if (head->flags & TCALL_FLAG_OBJECT_) {
-            if (tcall_has_key_twice_(block, text))
-                head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+        memset(&desc, 0, sizeof desc);
+        desc.object = true;
+        desc.for_c = !object; /* an object goes back as it came */
+        r = tcall_arguments_by_(lenient, block, &machine, &desc, text, &fixes);
+        if (r == TCALL_E_DUPLICATE)
+            head->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+        /* where a longer one lies now must stay free when it is moved */
+        if (r < 0 || object ||
+            (machine.len > text.len && room < 2 * machine.len - text.len))
             continue;
-        }
-        if (head->error)
-            continue;
-        mended = tcall_mended_(block, text, lenient);
-        if (!mended.len)
-            continue;
-        tcall_chat_shift_(chat, end, end - text.len + mended.len);
-        tcall_head_set_len_(head, TCALL_PART_TEXT_, mended.len);
-        tcall_copy_(block->base + end - text.len, mended);
+        read = tcall_slice_(tcall_block_gap_(block) + room - machine.len,
+                            machine.len);
+        memmove((char *)(uintptr_t)read.ptr, machine.text, machine.len);
+        tcall_chat_shift_(chat, end, end - text.len + machine.len);
+        tcall_head_set_len_(head, TCALL_PART_TEXT_, machine.len);
+        tcall_copy_(block->base + end - text.len, read);
         head->flags |= TCALL_FLAG_OBJECT_;
+        room = tcall_block_free_(block);
     }
 }
 
