@@ -443,7 +443,8 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                               tcall_reader *reader, bool cut)
 {
     tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL, *at;
     tcall_spoken_place_ place;
@@ -472,7 +473,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
         }
     }
     if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
         if (cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
