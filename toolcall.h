@@ -3550,6 +3550,16 @@ TCALL_API int tcall_answer_error(const tcall_answer *answer, int status);
 /* Containers that may lie within each other on the way to a value. */
 #define TCALL_WIRE_LEVELS_ 9
 
+/* Private: where things lie in the block, while it is read. */
+enum {
+    TCALL_AT_TEXT_,    /* the item to which text is added, if has_text */
+    TCALL_AT_PENDING_, /* what the current document brought begins here */
+    TCALL_AT_ELEMENT_, /* the current element, if open */
+    TCALL_AT_RAW_,     /* its text as it came, if keeping_raw */
+    TCALL_AT_ECHOED_,  /* the call whose arguments come again, if echoes */
+    TCALL_PLACES_
+};
+
 /* Reads one answer. Only answer is for others to look at; text_calls, knows
  * and call may be set after tcall_reader_init. */
 typedef struct tcall_reader {
@@ -3570,57 +3580,60 @@ typedef struct tcall_reader {
     void *user;
     const tcall_provider *provider;
     tcall_chat *chat;
-    size_t start;    /* the items of this answer begin here */
-    size_t text_at;  /* the item to which its text is added, if has_text */
-    size_t unmerged; /* the elements of the current document begin here */
-    size_t element;  /* the current element, if open */
-    size_t raw;      /* its text as it came, if keeping_raw */
-    size_t echoed;   /* the call whose arguments come again, if echoes */
-    size_t echo;     /* bytes of them that did */
-    size_t text_max; /* bytes of text that are kept */
-    size_t missing;  /* bytes that did not fit */
-    size_t raw_missing;
-    /* of the answer */
-    bool has_text;          /* there is an item for its text */
-    bool text_ends, parted; /* the next text is another one; that was told */
-    uint8_t words;          /* the field that brought words of reasoning */
-    bool begins, complete;  /* it said that it begins; that it is over */
-    bool finished, cut;     /* why it stopped; so that no last call runs */
-    bool known, in_page; /* a value matters; answer.message is how it begins */
-    /* of the current document */
-    uint8_t event;     /* TCALL_MEANS_... */
-    bool whole, piece; /* a whole answer; a piece of a stream */
-    bool in_whole;     /* at hand is what only whole answers have */
-    bool repeats;      /* there were elements before it */
-    bool stopped;      /* a reason to stop was given */
-    /* of the current choice */
-    bool in_choice, choice_known;
-    bool other, cut_before; /* it is not the first; the answer before it */
-    uint8_t stop_before;
-    /* of the current element */
-    uint8_t index; /* counted from 1; 0: none */
-    uint8_t type;  /* TCALL_MEANS_... */
-    uint8_t flags; /* TCALL_FLAG_..._ */
-    int8_t fault;  /* of a call's arguments, or TCALL_OK */
-    bool in_element, open, keeping_raw, ignored, echoes;
+    size_t start; /* the items of this answer begin here */
+    size_t text_max,
+        missing; /* bytes of text that are kept; that did not fit */
+    size_t place[TCALL_PLACES_];
+    size_t echo;  /* bytes of arguments that came again */
+    bool begins;  /* it said that it begins, and will say that it is over */
+    bool known;   /* a value matters */
+    bool in_page; /* answer.message is how it begins */
+    struct {      /* of the answer, until it begins anew */
+        bool has_text;          /* there is an item for its text */
+        bool text_ends, parted; /* the next text is another one; told so */
+        bool complete, finished, cut; /* it is over; said why; in a call */
+        uint8_t words; /* the field that brought words of reasoning */
+    } said;
+    struct {               /* of the current document */
+        uint8_t event;     /* TCALL_MEANS_... */
+        bool told;         /* it has a value that matters */
+        bool whole, piece; /* a whole answer; a piece of a stream */
+        bool in_whole;     /* at hand is what only whole answers have */
+        bool repeats;      /* there were elements before it */
+        /* of its choice: */
+        bool in_choice, choice_known, other; /* other: not the first one */
+        bool stopped;                        /* a reason to stop was given */
+        bool cut_before;
+        uint8_t stop_before; /* the answer before it */
+    } doc;
+    struct {                       /* of the current element */
+        uint8_t index;             /* counted from 1; 0: none */
+        uint8_t type;              /* TCALL_MEANS_... */
+        uint8_t flags;             /* TCALL_FLAG_..._ */
+        int8_t fault;              /* of a call's arguments, or TCALL_OK */
+        bool begun, open, ignored; /* open: it is in the block */
+    } element;
+    bool echoes;        /* its arguments come again */
+    bool keeping_raw;   /* its text is kept as it came */
+    size_t raw_missing; /* bytes of that which did not fit */
+    const char *kept;   /* its text in this piece begins here */
     /* of the current value */
     const uint8_t *member; /* its row of the format's table */
-    const uint8_t *next;   /* its object's where the next name is looked
-                            * for first */
-    uint8_t field;         /* TCALL_FIELD_... */
-    int8_t part;           /* of the element that it is of; -1: none */
-    bool growing;          /* it goes to the end of the block */
-    char word[40];         /* a short one; of a name what came so far */
-    uint8_t word_len, levels;
+    const uint8_t *next;   /* its object's, where the next name is looked for
+                            * first */
     const uint8_t *level[TCALL_WIRE_LEVELS_]; /* rows of open containers */
-    const char *kept; /* the element's text in this piece begins here */
-    /* of a character whose halves are told one by one, and may be parted */
-    const uint8_t *half_of;
+    uint8_t levels;
+    uint8_t field; /* TCALL_FIELD_... */
+    bool part;     /* it is of an element */
+    bool growing;  /* it goes to the end of the block */
+    char word[40]; /* a short one; of a name what came so far */
+    uint8_t word_len;
+    /* a character's first half that was told, and what it is of */
     uint16_t half;
+    const uint8_t *half_of;
     /* framing */
     uint8_t state, match;
     bool sse, after_cr, in_document, any_document, several, broken;
-    bool told;       /* the current document has a value that matters */
     uint32_t silent; /* bytes since a document that had one */
 } tcall_reader;
 
@@ -3761,7 +3774,7 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_FREE_REASONING, 0)                      \
     X(mistral, openai, "https://api.mistral.ai", "/v1/chat/completions",       \
-      "Authorization", "Bearer ", TCALL_REASONING_TEXT, NULL,                  \
+      "Authorization", "Bearer ", TCALL_REASONING_TEXT, "",                    \
       TCALL_STRICT_OPENAI,                                                     \
       TCALL_QUIRK_NINE_LETTER_IDS | TCALL_QUIRK_ANY | TCALL_QUIRK_MAX_TOKENS | \
           TCALL_QUIRK_NO_USAGE | TCALL_QUIRK_FREE_REASONING,                   \
@@ -3770,14 +3783,14 @@ extern const tcall_provider tcall_interactions;
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning_content",   \
       TCALL_STRICT_NONE, TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)  \
     X(openrouter, openai, "https://openrouter.ai", "/api/v1/chat/completions", \
-      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, NULL,               \
+      "Authorization", "Bearer ", TCALL_REASONING_DETAILS, "",                 \
       TCALL_STRICT_OPENAI, TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, 0)  \
     X(azure, openai, "", "/openai/v1/chat/completions", "api-key", "",         \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,  \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI, TCALL_QUIRK_SHORT_IDS,    \
       TCALL_TURNS_ANSWERED)                                                    \
     X(gemini_v1, openai, "https://generativelanguage.googleapis.com",          \
       "/v1beta/openai/chat/completions", "Authorization", "Bearer ",           \
-      TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,                     \
+      TCALL_REASONING_SIGNATURES, "", TCALL_STRICT_NONE,                       \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS, 0)                     \
     X(together, openai, "https://api.together.xyz", "/v1/chat/completions",    \
       "Authorization", "Bearer ", TCALL_REASONING_TEXT, "reasoning",           \
@@ -3793,11 +3806,11 @@ extern const tcall_provider tcall_interactions;
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_FREE_REASONING, 0)                 \
     X(github, openai, "https://models.github.ai",                              \
       "/inference/chat/completions", "Authorization", "Bearer ",               \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_SHORT_IDS, TCALL_TURNS_ANSWERED)    \
     X(cohere, openai, "https://api.cohere.ai",                                 \
       "/compatibility/v1/chat/completions", "Authorization", "Bearer ",        \
-      TCALL_REASONING_NONE, NULL, TCALL_STRICT_NONE,                           \
+      TCALL_REASONING_NONE, "", TCALL_STRICT_NONE,                             \
       TCALL_QUIRK_NO_PARALLEL | TCALL_QUIRK_MAX_TOKENS | TCALL_QUIRK_NO_USAGE, \
       0)                                                                       \
     X(llamacpp, openai, "http://127.0.0.1:8080", "/v1/chat/completions",       \
@@ -3820,10 +3833,10 @@ extern const tcall_provider tcall_interactions;
           TCALL_QUIRK_FREE_REASONING,                                          \
       0)                                                                       \
     X(xai, responses, "https://api.x.ai", "/v1/responses", "Authorization",    \
-      "Bearer ", TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,          \
+      "Bearer ", TCALL_REASONING_ELEMENTS, "", TCALL_STRICT_OPENAI,            \
       TCALL_QUIRK_ORDERED | TCALL_QUIRK_ASK_REASONING, 0)                      \
     X(perplexity, responses, "https://api.perplexity.ai", "/v1/responses",     \
-      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, NULL,              \
+      "Authorization", "Bearer ", TCALL_REASONING_ELEMENTS, "",                \
       TCALL_STRICT_NONE, TCALL_QUIRK_ORDERED, 0)
 
 #ifndef TOOLCALL_STATIC
@@ -20683,6 +20696,13 @@ TCALL_SHARED_ bool tcall_item_is_blank_(const tcall_item *item)
 
 /* ---- names and ids that every receiver takes ---- */
 
+/* Is it a letter or a digit? */
+static bool tcall_is_letter_or_digit_(char c)
+{
+    const char lower = (char)(c | 0x20);
+    return tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
+}
+
 /* Writes the name of a call. Models make names up that no provider takes back:
  * what cannot stand in the name of a tool becomes _. Those of tools are left as
  * they are. */
@@ -20691,10 +20711,12 @@ static void tcall_write_name_(tcall_writer *out, tcall_str name)
     char legal[64] = "_";
     size_t i;
     for (i = 0; i < name.len && i < sizeof legal; i++) {
-        char lower = (char)(name.ptr[i] | 0x20);
-        bool letter = lower >= 'a' && lower <= 'z';
-        bool other = tcall_is_digit_(name.ptr[i]) || name.ptr[i] == '-';
-        legal[i] = letter || (other && i) ? name.ptr[i] : '_';
+        const char c = name.ptr[i];
+        const bool first = c >= 'A'; /* and no digit */
+        legal[i] =
+            (tcall_is_letter_or_digit_(c) && (i || first)) || (c == '-' && i)
+                ? c
+                : '_';
     }
     tcall_write_bytes(out, legal, i ? i : 1);
 }
@@ -20707,13 +20729,9 @@ static bool tcall_takes_id_(const tcall_provider *to, tcall_str id)
     const size_t most = to->quirks & TCALL_QUIRK_SHORT_IDS ? 40 : 64;
     size_t i;
     for (i = 0; i < id.len; i++) {
-        const char c = id.ptr[i], lower = (char)(c | 0x20);
-        bool fits = tcall_is_digit_(c) || (lower >= 'a' && lower <= 'z');
-        if (!nine)
-            fits = fits || c == '_' || c == '-';
-        if (!nine && !plain)
-            fits = c > ' ' && c < 0x7F;
-        if (!fits)
+        const char c = id.ptr[i];
+        const bool other = plain ? c == '_' || c == '-' : c > ' ' && c < 0x7F;
+        if (!tcall_is_letter_or_digit_(c) && (nine || !other))
             return false;
     }
     return nine ? id.len == 9 : id.len > 0 && id.len <= most;
@@ -20899,7 +20917,8 @@ static void tcall_find_result_(const tcall_chat *chat, size_t at,
 }
 
 /* What the model said in one answer is given in passes over its items. Where
- * order counts the first gives all but the results. */
+ * order counts the first gives all but the results, and the next two nothing.
+ */
 enum {
     TCALL_PASS_REASONING_,
     TCALL_PASS_TEXT_,
@@ -20917,7 +20936,6 @@ typedef struct tcall_history_ {
     tcall_counted_ *counted; /* NULL: nothing is remembered */
     size_t begun;            /* bytes written before the first item */
     uint8_t pass;
-    uint8_t passes;  /* bits: those in which the answer has something */
     bool after_call; /* in this pass */
     bool user;       /* the last item is one of the user, not a result */
     char id[9];      /* of the item, where its own is refused */
@@ -20998,25 +21016,19 @@ static void tcall_history_sign_(const tcall_history_ *history, tcall_item *item)
 static bool tcall_history_takes_(tcall_history_ *history,
                                  const tcall_item *item)
 {
-    const tcall_provider *to = history->to;
-    const bool own = tcall_history_owns_(history, item);
-    const bool ordered = (to->quirks & TCALL_QUIRK_ORDERED) != 0;
+    uint8_t pass = TCALL_PASS_REASONING_;
     if (item->kind == TCALL_ITEM_CALL)
         history->after_call = true;
-    if (item->kind == TCALL_ITEM_TEXT && !ordered)
-        history->passes |= 1u << TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        history->passes |= 1u << TCALL_PASS_RESULTS_ |
-                           (ordered ? 0u : 1u << TCALL_PASS_CALLS_);
-    if (ordered && history->pass < TCALL_PASS_RESULTS_)
-        return item->kind != TCALL_ITEM_REASONING || own;
-    if (item->kind == TCALL_ITEM_TEXT)
-        return history->pass == TCALL_PASS_TEXT_;
-    if (item->kind == TCALL_ITEM_CALL)
-        return history->pass >= TCALL_PASS_CALLS_;
-    return history->pass == (history->after_call ? TCALL_PASS_CALLS_
-                                                 : TCALL_PASS_REASONING_) &&
-           own;
+    if (item->kind == TCALL_ITEM_CALL && history->pass == TCALL_PASS_RESULTS_)
+        return true;
+    if (!(history->to->quirks & TCALL_QUIRK_ORDERED)) {
+        if (history->after_call)
+            pass = TCALL_PASS_CALLS_;
+        if (item->kind == TCALL_ITEM_TEXT)
+            pass = TCALL_PASS_TEXT_;
+    }
+    return history->pass == pass && (item->kind != TCALL_ITEM_REASONING ||
+                                     tcall_history_owns_(history, item));
 }
 
 /* What stands for an image that is gone. */
@@ -21041,16 +21053,14 @@ TCALL_SHARED_ bool tcall_history_next_(tcall_history_ *history,
             continue;
         }
         history->after_call = false;
-        if (history->passes >> (history->pass + 1)) {
-            do
-                history->pass++;
-            while (!(history->passes >> history->pass & 1));
+        if (history->at != history->answer &&
+            history->pass < TCALL_PASS_RESULTS_) {
+            history->pass++;
             history->at = history->answer;
             continue;
         }
         /* Results were given with their answer; one without a call is not. */
         history->pass = TCALL_PASS_REASONING_;
-        history->passes = 0;
         history->item = history->at;
         history->at = history->answer = next;
         if (more && item->kind == TCALL_ITEM_IMAGE && !item->text.len)
@@ -21411,28 +21421,39 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* ---- facts ---- */
 
-/* Makes the row of a provider, whose answers are in the format named. */
-#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header, \
-                        prefix, version, is, reasoning, member, strict,      \
-                        quirks, turns)                                       \
-    static const char tcall_##name##_place_[] = #name "\0" url "\0" path;    \
-    TCALL_DATA_ const tcall_provider tcall_##name = {                        \
-        tcall_##name##_place_,                                               \
-        tcall_##name##_place_ + sizeof #name,                                \
-        tcall_##name##_place_ + sizeof #name + sizeof url,                   \
-        stream_path,                                                         \
-        header,                                                              \
-        prefix,                                                              \
-        {version, is},                                                       \
-        write,                                                               \
-        &tcall_##format##_answer_,                                           \
-        tcall_##format##_stops_,                                             \
-        tcall_##format##_types_,                                             \
-        reasoning,                                                           \
-        strict,                                                              \
-        quirks,                                                              \
-        member,                                                              \
+/* Makes the row of a provider, whose answers are in the format named. All texts
+ * are literals, in one array that goes with the row; "" stands for NULL where
+ * the row may have that. */
+#define TCALL_PROVIDER_(name, format, write, url, path, stream_path, header,   \
+                        prefix, version, is, reasoning, member, strict,        \
+                        quirks, turns)                                         \
+    struct tcall_##name##_texts_ {                                             \
+        char name_[sizeof #name], url_[sizeof url], path_[sizeof path];        \
+        char stream_[sizeof stream_path], header_[sizeof header];              \
+        char prefix_[sizeof prefix], version_[sizeof version], is_[sizeof is]; \
+        char member_[sizeof member];                                           \
+    };                                                                         \
+    static const struct tcall_##name##_texts_ tcall_##name##_texts_ = {        \
+        #name, url, path, stream_path, header, prefix, version, is, member};   \
+    TCALL_DATA_ const tcall_provider tcall_##name = {                          \
+        tcall_##name##_texts_.name_,                                           \
+        tcall_##name##_texts_.url_,                                            \
+        tcall_##name##_texts_.path_,                                           \
+        TCALL_GIVEN_(stream_path, tcall_##name##_texts_.stream_),              \
+        tcall_##name##_texts_.header_,                                         \
+        tcall_##name##_texts_.prefix_,                                         \
+        {TCALL_GIVEN_(version, tcall_##name##_texts_.version_),                \
+         TCALL_GIVEN_(version, tcall_##name##_texts_.is_)},                    \
+        write,                                                                 \
+        &tcall_##format##_answer_,                                             \
+        tcall_##format##_stops_,                                               \
+        tcall_##format##_types_,                                               \
+        reasoning,                                                             \
+        strict,                                                                \
+        quirks,                                                                \
+        TCALL_GIVEN_(member, tcall_##name##_texts_.member_),                   \
         turns};
+#define TCALL_GIVEN_(literal, text) (sizeof literal > 1 ? (text) : NULL)
 
 /* ==========================================================================
  * >>answer
@@ -21443,39 +21464,26 @@ TCALL_SHARED_ void tcall_write_choice_(const tcall_provider *provider,
 
 /* What providers write about their errors, in code, type or message: a word, or
  * one of those that | separates. A space may be an underscore there, capitals
- * do not matter. */
-static const char tcall_words_context_[] =
+ * do not matter. The first row that occurs counts. */
+static const char tcall_answer_words_[] =
+    /* These come as too many requests, but waiting does not help. */
+    "insufficient_quota|insufficient credits|insufficient balance|"
+    "credit balance is too low\0"
     "context l|context window|context size|prompt is too long|"
     "prompt too long|input is too long|prompt_tokens|prompt length|"
     "input length|number of tokens|too many tokens|token limit|"
-    "max_new_tokens";
-/* These come as too many requests, but waiting does not help. */
-static const char tcall_words_quota_[] =
-    "insufficient_quota|insufficient credits|insufficient balance|"
-    "credit balance is too low";
-static const char tcall_words_auth_[] = "api key|authenticat|permission";
-static const char tcall_words_not_found_[] = "not_found|model identifier";
-static const char tcall_words_overload_[] = "overloaded|unavailable";
-static const char tcall_words_rate_[] = "rate_limit|resource_exhausted";
-static const char tcall_words_refused_[] =
+    "max_new_tokens\0"
+    "api key|authenticat|permission\0"
+    "not_found|model identifier\0"
+    "overloaded|unavailable\0"
+    "rate_limit|resource_exhausted\0"
     "content filter|content_policy|content management policy|"
-    "invalid_prompt|data_inspection|usage guidelines|moderation|safety";
-static const char tcall_words_request_[] = "invalid_request|invalid_argument";
+    "invalid_prompt|data_inspection|usage guidelines|moderation|safety\0"
+    "invalid_request|invalid_argument";
 
-/* The first row that occurs counts. */
-static const struct {
-    const char *words;
-    int error;
-} tcall_answer_errors_[] = {
-    {tcall_words_quota_, TCALL_E_QUOTA},
-    {tcall_words_context_, TCALL_E_CONTEXT},
-    {tcall_words_auth_, TCALL_E_AUTH},
-    {tcall_words_not_found_, TCALL_E_NOT_FOUND},
-    {tcall_words_overload_, TCALL_E_OVERLOAD},
-    {tcall_words_rate_, TCALL_E_RATE},
-    {tcall_words_refused_, TCALL_E_REFUSED},
-    {tcall_words_request_, TCALL_E_REQUEST},
-};
+static const int8_t tcall_answer_errors_[] = {
+    TCALL_E_QUOTA,    TCALL_E_CONTEXT, TCALL_E_AUTH,    TCALL_E_NOT_FOUND,
+    TCALL_E_OVERLOAD, TCALL_E_RATE,    TCALL_E_REFUSED, TCALL_E_REQUEST};
 
 /* Statuses that leave no doubt. */
 static const struct {
@@ -21512,7 +21520,7 @@ static bool tcall_contains_words_(const char *text, const char *words)
 
 /* Returns a number of up to nine digits, or -1 if the text has a sign or a
  * fraction or is no number. */
-TCALL_SHARED_ long tcall_digits_(const char *text)
+static long tcall_digits_(const char *text)
 {
     const char *from = text;
     long number = 0;
@@ -21523,7 +21531,7 @@ TCALL_SHARED_ long tcall_digits_(const char *text)
 
 /* Returns "48s", "34.4s", "250ms" in milliseconds, at most 2147483647, or -1
  * for anything else. */
-TCALL_SHARED_ long tcall_delay_ms_(const char *text)
+static long tcall_delay_ms_(const char *text)
 {
     const long most = 0x7FFFFFFF;
     long value = 0, unit = 1000; /* of a second; less after the point */
@@ -21542,7 +21550,7 @@ TCALL_SHARED_ long tcall_delay_ms_(const char *text)
 }
 
 /* Returns how many bytes of the text are whole characters. */
-TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
+static size_t tcall_utf8_whole_(tcall_str text)
 {
     size_t last = text.len ? tcall_utf8_cut_(text.ptr, text.len - 1) : 0;
     bool cut = last < text.len && text.ptr[last] & 0x80 &&
@@ -21551,7 +21559,7 @@ TCALL_SHARED_ size_t tcall_utf8_whole_(tcall_str text)
 }
 
 /* Appends to a text that is cut rather than refused. */
-TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
+static void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 {
     size_t len = strlen(text), room = cap - 1 - len;
     piece.len = piece.len < room ? piece.len : room;
@@ -21559,8 +21567,7 @@ TCALL_SHARED_ void tcall_append_cut_(char *text, size_t cap, tcall_str piece)
 }
 
 /* Keeps the provider's own word for why it stopped, or for its error. */
-TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
-                                           const char *word)
+static void tcall_answer_keep_word_(tcall_answer *answer, const char *word)
 {
     answer->stop_text[0] = 0;
     tcall_append_cut_(answer->stop_text, sizeof answer->stop_text,
@@ -21569,8 +21576,8 @@ TCALL_SHARED_ void tcall_answer_keep_word_(tcall_answer *answer,
 
 /* A further reason to stop. The first one counts, unless this one says that the
  * answer was cut off, or is not done for us where the provider is done. */
-TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
-                                      const char *word)
+static void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
+                               const char *word)
 {
     bool cut =
         stop == TCALL_STOP_LENGTH && answer->stop != TCALL_STOP_CONTENT_FILTER;
@@ -21583,8 +21590,8 @@ TCALL_SHARED_ void tcall_answer_stop_(tcall_answer *answer, tcall_stop stop,
 
 /* A further word for an error. The code is kept rather than the type, unless it
  * is a number. */
-TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
-                                            const char *word)
+static void tcall_answer_error_word_(tcall_answer *answer, bool code,
+                                     const char *word)
 {
     const char known = answer->stop_text[0];
     if (!known || tcall_is_digit_(known) || (code && !tcall_is_digit_(*word)))
@@ -21592,7 +21599,7 @@ TCALL_SHARED_ void tcall_answer_error_word_(tcall_answer *answer, bool code,
 }
 
 /* An answer without text and calls may be an error. */
-TCALL_SHARED_ void tcall_answer_check_empty_(tcall_answer *answer)
+static void tcall_answer_check_empty_(tcall_answer *answer)
 {
     if (answer->stop == TCALL_STOP_CONTENT_FILTER)
         answer->error = TCALL_E_REFUSED;
@@ -21616,13 +21623,13 @@ static int tcall_status_error_(int status)
 /* The error that the provider's words name, or TCALL_OK. */
 static int tcall_words_error_(const tcall_answer *answer)
 {
-    size_t i;
-    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++)
-        if (tcall_contains_words_(answer->stop_text,
-                                  tcall_answer_errors_[i].words) ||
-            tcall_contains_words_(answer->message,
-                                  tcall_answer_errors_[i].words))
-            return tcall_answer_errors_[i].error;
+    unsigned i;
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_answer_errors_); i++) {
+        const char *words = tcall_nth_(tcall_answer_words_, i);
+        if (tcall_contains_words_(answer->stop_text, words) ||
+            tcall_contains_words_(answer->message, words))
+            return tcall_answer_errors_[i];
+    }
     return TCALL_OK;
 }
 
@@ -21648,6 +21655,995 @@ int tcall_answer_error(const tcall_answer *answer, int status)
     if (error)
         return error;
     return status >= 400 && status < 500 ? TCALL_E_REQUEST : TCALL_E_PROVIDER;
+}
+
+/* ---- items ----
+ *
+ * The items of an answer lie at the end of the chat: its text, which grows in
+ * place, the calls and reasonings that are known, and then, while a document
+ * of the stream passes, the elements of that document. What an element belongs
+ * to may be said after its arguments, so it is merged only when the document is
+ * complete: it stays as a new item, or its bytes are moved to an older one.
+ */
+
+/* Kinds that only elements have, beside tcall_kind. */
+enum {
+    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
+    TCALL_ITEM_VOID_ = 15   /* no item of ours */
+};
+
+/* Texts and arguments leave so much free, for the header, id and name of the
+ * next call: it can then at least be named. */
+#define TCALL_RESERVE_ 64
+
+static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
+                                            size_t at)
+{
+    return tcall_head_at_(reader->chat, at);
+}
+
+/* What the current document brought first and is not merged yet. */
+static tcall_item_head_ *tcall_reader_pending_(const tcall_reader *reader)
+{
+    return tcall_reader_head_(reader, reader->place[TCALL_AT_PENDING_]);
+}
+
+static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
+{
+    return tcall_head_len_(tcall_reader_head_(reader, at), part);
+}
+
+/* The place of the item after the one at this place. */
+static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
+{
+    return at + tcall_head_size_(tcall_reader_head_(reader, at));
+}
+
+static size_t tcall_reader_free_(const tcall_reader *reader)
+{
+    return tcall_block_free_(reader->chat->block);
+}
+
+/* Keeps the reader's places right where bytes from first to last moved. */
+static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
+                                size_t by)
+{
+    size_t *place = reader->place;
+    for (; place < reader->place + TCALL_PLACES_; place++)
+        if (*place >= first && *place <= last)
+            *place += by;
+}
+
+/* Moves all bytes from one place on to another; the room is there. */
+static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
+{
+    if (from == to)
+        return;
+    tcall_chat_shift_(reader->chat, from, to);
+    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
+}
+
+/* Gives a part another length, at its end; the room is there. */
+static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
+                                 size_t len)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    size_t end = at + tcall_head_end_(head, part);
+    size_t old = tcall_head_len_(head, part);
+    tcall_head_set_len_(head, part, len);
+    tcall_reader_shift_(reader, end, end - old + len);
+}
+
+/* Takes the item at this place out. */
+static void tcall_reader_remove_(tcall_reader *reader, size_t at)
+{
+    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
+}
+
+/* Adds bytes, for which there is room, to the end of an item's part. */
+static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
+                                 tcall_str bytes)
+{
+    size_t old = tcall_reader_len_(reader, at, part);
+    char *end = reader->chat->block->base + at +
+                tcall_head_end_(tcall_reader_head_(reader, at), part);
+    tcall_reader_resize_(reader, at, part, old + bytes.len);
+    tcall_copy_(end, bytes);
+}
+
+static void tcall_reverse_(char *p, char *end)
+{
+    while (p < end) {
+        char c = *p;
+        *p++ = *--end;
+        *end = c;
+    }
+}
+
+/* Exchanges the bytes up to middle with those from there on, in place: few by
+ * a copy of them, else each half is reversed, and then the whole. */
+TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
+{
+    char few[32];
+    const size_t len = (size_t)(end - middle);
+    if (len <= sizeof few) {
+        memcpy(few, middle, len);
+        memmove(first + len, first, (size_t)(middle - first));
+        memcpy(first, few, len);
+        return;
+    }
+    tcall_reverse_(first, middle);
+    tcall_reverse_(middle, end);
+    tcall_reverse_(first, end);
+}
+
+/* Moves a part of the item at from to the end of the same part of an item
+ * before it. What lies in between moves up, unless there is nothing to move. */
+static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
+                               int part)
+{
+    tcall_item_head_ *source = tcall_reader_head_(reader, from);
+    tcall_item_head_ *target = tcall_reader_head_(reader, to);
+    size_t place = to + tcall_head_end_(target, part);
+    size_t len = tcall_head_len_(source, part);
+    char *end = (char *)source + tcall_head_end_(source, part);
+    if (!len)
+        return;
+    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
+    tcall_head_set_len_(source, part, 0);
+    tcall_rotate_(reader->chat->block->base + place, end - len, end);
+    tcall_reader_moved_(reader, place, from, len);
+}
+
+static size_t tcall_reader_text_len_(const tcall_reader *reader)
+{
+    return reader->said.has_text
+               ? tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                                   TCALL_PART_TEXT_)
+               : 0;
+}
+
+/* Makes an empty item at this place, where there is room. */
+static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
+{
+    tcall_item_head_ *head = tcall_reader_head_(reader, at);
+    memset(head, 0, sizeof *head);
+    head->kind = kind;
+}
+
+/* Is it the whole of what a signature is of? */
+static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_SIGNATURE_);
+}
+
+/* Gives the text of the answer its place: before everything else or, where
+ * order counts, after all that is known. */
+static void tcall_reader_begin_text_(tcall_reader *reader)
+{
+    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
+    const size_t place =
+        ordered ? reader->place[TCALL_AT_PENDING_] : reader->start;
+    if (tcall_reader_free_(reader) < TCALL_HEAD_)
+        return;
+    if (reader->said.has_text && !reader->said.text_ends &&
+        !tcall_reader_text_is_signed_(reader) &&
+        (!ordered ||
+         tcall_reader_next_(reader, reader->place[TCALL_AT_TEXT_]) == place))
+        return;
+    reader->text_max -= tcall_reader_text_len_(reader);
+    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
+    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
+    reader->place[TCALL_AT_TEXT_] = place;
+    reader->said.has_text = true;
+    reader->said.text_ends = reader->said.parted = false;
+}
+
+/* Arguments that do not fit make their call fail, not the answer. */
+static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
+                                         size_t more)
+{
+    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
+    if (!tcall_reader_head_(reader, at)->error)
+        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
+    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+}
+
+/* Is an element a further piece of an item? */
+typedef enum tcall_match_ {
+    TCALL_MATCH_NO_,
+    TCALL_MATCH_YES_,
+    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
+} tcall_match_;
+
+/* ---- reasoning ---- */
+
+static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
+{
+    return reader->provider->reasoning;
+}
+
+static bool tcall_is_reasoning_(const tcall_item_head_ *head)
+{
+    return head->kind == TCALL_ITEM_REASONING;
+}
+
+/* May it be left out? Then it makes way for text, too. */
+static bool tcall_reasoning_is_free_(const tcall_reader *reader)
+{
+    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
+}
+
+/* Drops what the item at this place has of reasoning, and so many bytes that
+ * were to come: a part of it would be refused. */
+static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
+{
+    size_t dropped = more;
+    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
+    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
+    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
+        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    }
+    reader->answer.reasoning_dropped += dropped;
+    if (dropped)
+        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
+}
+
+/* Drops the text of the current element, and so many bytes to come. */
+static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
+{
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_RAW_],
+                                   TCALL_PART_TEXT_);
+    reader->raw_missing += len + more;
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_RAW_], TCALL_PART_TEXT_,
+                         0);
+}
+
+static void tcall_reasoning_drop_all_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (reader->keeping_raw)
+        tcall_reasoning_drop_raw_(reader, 0);
+    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
+        tcall_reasoning_drop_(reader, at, 0);
+}
+
+/* Is a piece of this part, that begins with c, kept? */
+static bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
+                                   char c)
+{
+    uint8_t kept = tcall_reasoning_kept_(reader);
+    switch (field) {
+    case TCALL_FIELD_SIGNATURE:
+        return kept == TCALL_REASONING_SIGNATURES ||
+               kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_ELEMENTS &&
+                reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS);
+    case TCALL_FIELD_REASONING_DATA:
+        return kept == TCALL_REASONING_DATA ||
+               (kept == TCALL_REASONING_DETAILS && c == '[');
+    default: break;
+    }
+    return c == '"' && (!reader->said.words || reader->said.words == field) &&
+           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
+}
+
+/* Keeps a piece of reasoning or a signature, if that takes nothing away from
+ * anything else. */
+static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
+                                   tcall_str piece)
+{
+    if (part == TCALL_PART_TEXT_)
+        reader->said.words = (uint8_t)field;
+    if (reader->answer.reasoning_dropped ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_(reader, reader->place[TCALL_AT_ELEMENT_],
+                              piece.len);
+    else
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
+}
+
+/* The signature of the element at *at is of the text. The first one counts. */
+static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
+{
+    const uint8_t dropped =
+        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
+    if (!tcall_reasoning_kept_(reader))
+        return;
+    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
+        return;
+    if (!reader->said.has_text ||
+        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
+        tcall_reader_begin_text_(reader);
+    if (!reader->said.has_text)
+        return;
+    tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_])->flags |= dropped;
+    if (!tcall_reader_len_(reader, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_))
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_SIGNATURE_);
+}
+
+/* ---- merging ---- */
+
+/* One of both is reasoning: is the piece of the known one? Its signature may
+ * come by itself. */
+static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
+                                           const tcall_item_head_ *piece)
+{
+    bool same = known->index && piece->index &&
+                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
+                !tcall_head_len_(piece, TCALL_PART_TEXT_);
+    if (tcall_is_reasoning_(piece))
+        same = known->kind == piece->kind && known->index == piece->index &&
+               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
+               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
+                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
+    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
+}
+
+/* The first unmerged element is of the reasoning at this place: drops its words
+ * where others are missing. */
+static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
+{
+    size_t len = tcall_reader_len_(reader, reader->place[TCALL_AT_PENDING_],
+                                   TCALL_PART_TEXT_);
+    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
+        return;
+    tcall_reader_resize_(reader, reader->place[TCALL_AT_PENDING_],
+                         TCALL_PART_TEXT_, 0);
+    tcall_reasoning_drop_(reader, at, len);
+}
+
+/* Is anything of it there, or was and is missed? */
+static bool tcall_reasoning_is_some_(const tcall_reader *reader,
+                                     const tcall_item_head_ *head)
+{
+    if (head->flags & TCALL_FLAG_DROPPED_)
+        return !tcall_reasoning_is_free_(reader);
+    return tcall_head_len_(head, TCALL_PART_NAME_) ||
+           tcall_head_len_(head, TCALL_PART_TEXT_) ||
+           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
+}
+
+/* A text of the model is complete, where each is an item with a word of its
+ * own: that goes back with it, and the next text is another one. */
+static void tcall_reasoning_end_text_(tcall_reader *reader)
+{
+    if (reader->element.type != TCALL_MEANS_TEXT ||
+        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
+        return;
+    if (reader->element.open)
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])->kind =
+            TCALL_ITEM_TEXT;
+    reader->said.text_ends = reader->said.has_text;
+}
+
+/* ---- elements as they came ---- */
+
+/* May the current element turn out to be reasoning, whose JSON text is kept?
+ * Its type usually comes first. */
+static bool tcall_reasoning_may_come_(const tcall_reader *reader)
+{
+    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
+           reader->doc.event != TCALL_MEANS_ELEMENT_BEGINS &&
+           !(reader->doc.whole && reader->doc.repeats) &&
+           (!reader->element.type ||
+            reader->element.type == TCALL_MEANS_REASONING) &&
+           reader->answer.error != TCALL_E_MEMORY;
+}
+
+/* Keeps a piece of that text. */
+static void tcall_reasoning_raw_piece_(tcall_reader *reader, tcall_str piece)
+{
+    if (reader->raw_missing ||
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
+        tcall_reasoning_drop_raw_(reader, piece.len);
+    else
+        tcall_reader_append_(reader, reader->place[TCALL_AT_RAW_],
+                             TCALL_PART_TEXT_, piece);
+}
+
+/* The element is complete: its text stays if it is reasoning. */
+static void tcall_reasoning_end_raw_(tcall_reader *reader)
+{
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_RAW_]);
+    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
+        return;
+    reader->keeping_raw = false;
+    if (reader->element.type == TCALL_MEANS_REASONING) {
+        head->kind = TCALL_ITEM_REASONING;
+        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
+        head->index = reader->element.index;
+        if (reader->raw_missing)
+            tcall_reasoning_drop_(reader, reader->place[TCALL_AT_RAW_],
+                                  reader->raw_missing);
+    } else {
+        tcall_reader_remove_(reader, reader->place[TCALL_AT_RAW_]);
+    }
+    reader->raw_missing = 0;
+}
+
+/* ---- streams ----
+ *
+ * A stream of documents says of an item now this and now that, and providers
+ * differ in how they say which item they mean.
+ */
+
+static bool tcall_same_part_(const tcall_item_head_ *a,
+                             const tcall_item_head_ *b, int part)
+{
+    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
+}
+
+/* Is the element a further piece of a known call? */
+static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    const bool numbered = known->index && piece->index;
+    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
+    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    /* Some servers give every call the same id, or number: where a whole object
+     * is followed by another one with a name, that is another call. */
+    const bool again =
+        named && text.len && *text.ptr == '{' &&
+        !(piece->flags & TCALL_FLAG_WHOLE_) &&
+        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
+    /* Some servers give every piece an id of its own: then the number counts
+     * while there is no name. */
+    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
+        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
+        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    if (!numbered)
+        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
+    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
+}
+
+/* Likewise of a known item. Text is of one only if that does not count. */
+static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
+                                      const tcall_item_head_ *piece)
+{
+    if (piece->kind == TCALL_ITEM_TEXT)
+        return known->kind == TCALL_ITEM_VOID_ && piece->index &&
+                       known->index == piece->index
+                   ? TCALL_MATCH_YES_
+                   : TCALL_MATCH_NO_;
+    if (known->index && piece->index && known->index != piece->index)
+        return TCALL_MATCH_NO_;
+    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
+        return tcall_match_reasoning_(known, piece);
+    return tcall_match_call_(known, piece);
+}
+
+/* Returns the item that the first unmerged element is a piece of: the last that
+ * matches, or the last call if the element does not say; itself if it is new.
+ */
+static size_t tcall_reader_find_(const tcall_reader *reader)
+{
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    size_t at = reader->start, found = reader->place[TCALL_AT_PENDING_],
+           maybe = found;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        tcall_match_ match;
+        if (known->kind == TCALL_ITEM_TEXT)
+            continue;
+        match = tcall_match_item_(known, piece);
+        if (match == TCALL_MATCH_YES_)
+            found = at;
+        /* Only the last call may be continued without its number or id. */
+        if (match || !tcall_is_reasoning_(known))
+            maybe = match == TCALL_MATCH_MAYBE_
+                        ? at
+                        : reader->place[TCALL_AT_PENDING_];
+    }
+    return found != reader->place[TCALL_AT_PENDING_] ? found : maybe;
+}
+
+/* Moves id, name and signature of the first unmerged element to the item at
+ * this place. Each is taken once; another name is a further piece of it as
+ * long as there are no arguments. */
+static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
+{
+    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const bool name_grows =
+        !tcall_head_len_(known, TCALL_PART_TEXT_) &&
+        !tcall_same_part_(known, tcall_reader_pending_(reader),
+                          TCALL_PART_NAME_);
+    int part;
+    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
+        if (!tcall_reader_len_(reader, at, part) ||
+            (part == TCALL_PART_NAME_ && name_grows))
+            tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                               part);
+}
+
+/* Is the text of the element to be moved to the call? What the server says in
+ * the end counts, but for nothing. */
+static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const tcall_item_head_ *piece = tcall_reader_pending_(reader);
+    const tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
+    const bool had = tcall_head_len_(known, TCALL_PART_TEXT_) > 0;
+    const bool nothing =
+        !text.len || (had && tcall_str_eq(text, tcall_slice_("{}", 2)));
+    if (piece->flags & TCALL_FLAG_WHOLE_ && nothing && !known->error &&
+        (!piece->error || had))
+        return false;
+    if (!known->error)
+        known->error = piece->error;
+    if (known->error)
+        tcall_reader_drop_arguments_(reader, at, text.len);
+    return !known->error;
+}
+
+/* Moves what the first unmerged element brings to the item at this place. */
+static void tcall_reader_merge_(tcall_reader *reader, size_t at)
+{
+    tcall_item_head_ *known = tcall_reader_head_(reader, at);
+    const uint8_t flags = tcall_reader_pending_(reader)->flags;
+    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
+    if (known->kind == TCALL_ITEM_VOID_)
+        return;
+    known->flags |= flags & TCALL_FLAG_DROPPED_;
+    tcall_reader_merge_names_(reader, at);
+    if (tcall_is_reasoning_(known))
+        tcall_reasoning_merge_(reader, at);
+    else if (!tcall_reader_merges_text_(reader, at))
+        return;
+    if (!tcall_head_len_(tcall_reader_pending_(reader), TCALL_PART_TEXT_))
+        return;
+    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
+        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
+    if (!whole)
+        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
+    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
+    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
+        known->flags |= flags & TCALL_FLAG_OBJECT_;
+    tcall_reader_move_(reader, reader->place[TCALL_AT_PENDING_], at,
+                       TCALL_PART_TEXT_);
+}
+
+/* ---- room ---- */
+
+/* Makes room for a call. Calls matter more than text and reasoning: those give
+ * way. */
+static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
+{
+    size_t text = tcall_reader_text_len_(reader), free;
+    if (bytes > tcall_reader_free_(reader) + text)
+        tcall_reasoning_drop_all_(reader);
+    free = tcall_reader_free_(reader);
+    if (bytes > free + text)
+        return false;
+    if (bytes > free) {
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, text - (bytes - free));
+        reader->answer.text_cut = true;
+    }
+    return true;
+}
+
+/* Forgets all that was read. */
+static void tcall_reader_clear_(tcall_reader *reader)
+{
+    reader->chat->block->low = reader->place[TCALL_AT_PENDING_] =
+        reader->place[TCALL_AT_ELEMENT_] = reader->place[TCALL_AT_RAW_] =
+            reader->start;
+    reader->text_max = tcall_reader_free_(reader) / 2;
+    reader->element.open = reader->keeping_raw = false;
+    reader->growing = reader->echoes = reader->doc.stopped = false;
+    memset(&reader->said, 0, sizeof reader->said);
+    reader->answer.reasoning_dropped = 0;
+    reader->answer.text_cut = reader->answer.pending = false;
+    reader->answer.unread = reader->answer.has_text = false;
+    reader->answer.stop = TCALL_STOP_UNKNOWN;
+    reader->answer.stop_text[0] = 0;
+}
+
+/* Makes room for what a call cannot do without. Where there is none the answer
+ * is lost; the rest is read to know what would have been needed. */
+static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
+{
+    if (tcall_reader_room_(reader, bytes))
+        return true;
+    reader->missing += reader->chat->block->low - reader->start + bytes;
+    tcall_reader_clear_(reader);
+    reader->answer.error = TCALL_E_MEMORY;
+    return false;
+}
+
+/* ---- arguments that come again ----
+ *
+ * Some streams end with the whole arguments once more. As long as these are
+ * those of a known call they are compared with them, and not kept.
+ */
+
+/* Whole arguments begin: they may be those of the last call with this number.
+ */
+static void tcall_reader_echo_(tcall_reader *reader)
+{
+    size_t at = reader->start;
+    reader->echo = 0;
+    reader->echoes = false;
+    if (reader->doc.whole ||
+        (reader->element.open
+             ? tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_])
+             : reader->place[TCALL_AT_PENDING_]) != reader->chat->block->low ||
+        (reader->element.open &&
+         reader->place[TCALL_AT_ELEMENT_] != reader->place[TCALL_AT_PENDING_]))
+        return;
+    for (; at < reader->place[TCALL_AT_PENDING_];
+         at = tcall_reader_next_(reader, at)) {
+        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
+        if (known->kind != TCALL_ITEM_CALL ||
+            (reader->element.index && known->index != reader->element.index))
+            continue;
+        reader->place[TCALL_AT_ECHOED_] = at;
+        reader->echoes = true;
+    }
+}
+
+/* They are others, or of another call: what came of them is kept. */
+static void tcall_reader_echo_ends_(tcall_reader *reader)
+{
+    tcall_str text;
+    reader->echoes = false;
+    if (!reader->echo)
+        return;
+    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     reader->echo);
+        return;
+    }
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
+    text.len = reader->echo;
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                         TCALL_PART_TEXT_, text);
+}
+
+/* Is the next piece of them as it was? */
+static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_str text;
+    if (!reader->echoes)
+        return false;
+    text = tcall_head_part_(
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ECHOED_]),
+        TCALL_PART_TEXT_);
+    if (piece.len <= text.len - reader->echo &&
+        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
+        reader->echo += piece.len;
+        return true;
+    }
+    tcall_reader_echo_ends_(reader);
+    return false;
+}
+
+/* Adds an empty element at the end. */
+static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
+{
+    tcall_block *block = reader->chat->block;
+    if (reader->echoes && reader->place[TCALL_AT_PENDING_] < block->low)
+        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
+    if (!tcall_reader_need_(reader, TCALL_HEAD_))
+        return false;
+    reader->growing = false;
+    *at = block->low;
+    tcall_block_grow_(block, TCALL_HEAD_);
+    tcall_reader_blank_(reader, *at, kind);
+    return true;
+}
+
+/* ---- text of the model ---- */
+
+/* Bytes that are free for text, so many of its own among them. */
+static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
+{
+    size_t room = tcall_reader_free_(reader) + own;
+    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
+    return room > kept ? room - kept : 0;
+}
+
+/* Reports a piece of the model's text and returns how much of it is kept. It
+ * may lie in the block already, in so many bytes. */
+static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
+                                 size_t own)
+{
+    size_t room, most = 0;
+    if (reader->doc.other)
+        return 0;
+    reader->answer.has_text = true;
+    if (reader->text && reader->said.text_ends && !reader->said.parted)
+        reader->text(reader->user, tcall_slice_("\n\n", 2));
+    reader->said.parted = reader->said.text_ends;
+    if (reader->text)
+        reader->text(reader->user, piece);
+    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
+        return 0;
+    room = tcall_reader_text_room_(reader, own);
+    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
+        tcall_reasoning_drop_all_(reader);
+        room = tcall_reader_text_room_(reader, own);
+    }
+    if (room)
+        tcall_reader_begin_text_(reader);
+    if (reader->said.has_text)
+        most = reader->text_max - tcall_reader_text_len_(reader);
+    room = room < most ? room : most;
+    if (room >= piece.len)
+        return piece.len;
+    reader->answer.text_cut = true;
+    return room;
+}
+
+/* Takes a piece of text that certainly is the model's. */
+static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
+{
+    piece.len = tcall_reader_hear_(reader, piece, 0);
+    if (piece.len)
+        tcall_reader_append_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, piece);
+}
+
+/* The text of the element at *at, which may move, is text of the model. */
+static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
+{
+    tcall_str text =
+        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
+    if (!text.len)
+        return;
+    text.len = tcall_reader_hear_(reader, text, text.len);
+    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
+    if (text.len)
+        tcall_reader_move_(reader, *at, reader->place[TCALL_AT_TEXT_],
+                           TCALL_PART_TEXT_);
+}
+
+/* ---- parts of an element ---- */
+
+/* The kind of an element that has this field. */
+static uint8_t tcall_field_kind_(int field)
+{
+    if (field == TCALL_FIELD_TEXT)
+        return TCALL_ITEM_TEXT;
+    if (field == TCALL_FIELD_DELTA)
+        return TCALL_ITEM_DELTA_;
+    return field >= TCALL_FIELD_REASONING && field < TCALL_FIELD_TEXT
+               ? TCALL_ITEM_REASONING
+               : TCALL_ITEM_CALL;
+}
+
+/* The part of an element that the field is of. */
+static int tcall_field_part_(int field)
+{
+    return field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
+                                         : TCALL_PART_TEXT_;
+}
+
+/* Opens the current element as soon as there is something to keep of it. Some
+ * fields tell its kind, ids and the like do not. */
+static bool tcall_reader_open_(tcall_reader *reader, int field)
+{
+    uint8_t kind = tcall_field_kind_(field);
+    if (!reader->element.open && reader->answer.error != TCALL_E_MEMORY)
+        reader->element.open = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_ELEMENT_], TCALL_ITEM_CALL);
+    if (reader->element.open && kind != TCALL_ITEM_CALL) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->kind = kind;
+        if (field == TCALL_FIELD_REASONING_DATA)
+            head->flags |= TCALL_FLAG_RAW_;
+    }
+    return reader->element.open;
+}
+
+/* Keeps a piece of arguments, or of text that belongs to an element. */
+static void tcall_reader_content_(tcall_reader *reader, int field,
+                                  tcall_str piece)
+{
+    reader->growing = false;
+    if (tcall_reader_echoes_(reader, piece))
+        return;
+    if (field == TCALL_FIELD_TEXT &&
+        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
+        /* It can wait no longer for what its element turns out to be. */
+        tcall_reader_say_(reader, &reader->place[TCALL_AT_ELEMENT_]);
+        tcall_reader_text_(reader, piece);
+    } else if (tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_])
+                   ->error ||
+               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
+        tcall_reader_drop_arguments_(reader, reader->place[TCALL_AT_ELEMENT_],
+                                     piece.len);
+    } else {
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, piece);
+        reader->growing =
+            tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]) ==
+            reader->chat->block->low;
+    }
+}
+
+/* Adds a piece to arguments or text that grow at the end of the block. Returns
+ * false where more than that is to be done. */
+static bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
+{
+    tcall_block *block = reader->chat->block;
+    tcall_item_head_ *head;
+    if (!reader->growing ||
+        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
+        return false;
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+    tcall_head_set_len_(head, TCALL_PART_TEXT_,
+                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
+    tcall_copy_(block->base + block->low, piece);
+    tcall_block_grow_(block, piece.len);
+    return true;
+}
+
+/* Takes a piece of a part of the current element. */
+static void tcall_reader_part_(tcall_reader *reader, int field, tcall_str piece)
+{
+    const int part = tcall_field_part_(field);
+    if (reader->answer.error == TCALL_E_MEMORY) {
+        reader->missing += piece.len;
+        return;
+    }
+    if (!tcall_reader_open_(reader, field))
+        return;
+    if (tcall_reasoning_kept_(reader) &&
+        (part == TCALL_PART_SIGNATURE_ ||
+         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
+        tcall_reasoning_piece_(reader, field, part, piece);
+    else if (part == TCALL_PART_TEXT_)
+        tcall_reader_content_(reader, field, piece);
+    else if (tcall_reader_need_(reader, piece.len))
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part,
+                             piece);
+}
+
+/* ---- merging elements ---- */
+
+/* What a delta is, now that the event of its document is known. */
+static void tcall_reader_settle_delta_(tcall_item_head_ *head, uint8_t event)
+{
+    if (event == TCALL_MEANS_TEXT) {
+        head->kind = TCALL_ITEM_TEXT;
+    } else if (event == TCALL_MEANS_ARGUMENTS ||
+               event == TCALL_MEANS_ALL_ARGUMENTS) {
+        head->kind = TCALL_ITEM_CALL;
+    } else {
+        head->kind = TCALL_ITEM_VOID_;
+        head->index = 0;
+    }
+    if (event == TCALL_MEANS_ALL_ARGUMENTS)
+        head->flags |= TCALL_FLAG_WHOLE_;
+}
+
+/* Reports a piece of a call. */
+static void tcall_reader_show_(const tcall_reader *reader)
+{
+    size_t at = reader->place[TCALL_AT_PENDING_] - reader->chat->start;
+    tcall_item item;
+    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
+        item.kind == TCALL_ITEM_CALL)
+        reader->call(reader->user, &item);
+}
+
+/* The item that the first unmerged element is of: itself if it is new. */
+static size_t tcall_reader_owner_(const tcall_reader *reader)
+{
+    return !reader->doc.whole &&
+                   tcall_reader_pending_(reader)->kind != TCALL_ITEM_VOID_
+               ? tcall_reader_find_(reader)
+               : reader->place[TCALL_AT_PENDING_];
+}
+
+/* Merges a call or reasoning, or keeps it as a new item. Returns whether it is
+ * one. */
+static bool tcall_reader_settle_item_(tcall_reader *reader)
+{
+    size_t at = tcall_reader_owner_(reader);
+    bool stays;
+    if (reader->echoes && at != reader->place[TCALL_AT_ECHOED_]) {
+        tcall_reader_echo_ends_(reader); /* which may move both */
+        at = tcall_reader_owner_(reader);
+    }
+    stays = at == reader->place[TCALL_AT_PENDING_];
+    if (stays || !(tcall_reader_pending_(reader)->flags & TCALL_FLAG_WHOLE_))
+        tcall_reader_show_(reader);
+    if (!stays)
+        tcall_reader_merge_(reader, at);
+    return stays;
+}
+
+/* Settles the first unmerged element: it is complete, and so is what was said
+ * around it. One that is void but has a number is kept as well: what comes with
+ * that number later is of it. */
+static void tcall_reader_settle_(tcall_reader *reader)
+{
+    size_t *pending = &reader->place[TCALL_AT_PENDING_];
+    tcall_item_head_ *head = tcall_reader_pending_(reader);
+    bool stays = false;
+    if (!head->index)
+        head->index = reader->element.index;
+    if (head->kind == TCALL_ITEM_DELTA_)
+        tcall_reader_settle_delta_(head, reader->doc.event);
+    if (head->kind == TCALL_ITEM_TEXT && !reader->doc.other &&
+        tcall_reader_owner_(reader) == *pending) {
+        tcall_reader_say_(reader, pending);
+        tcall_reasoning_sign_text_(reader, pending);
+    } else if (head->kind != TCALL_ITEM_TEXT && !reader->doc.other &&
+               (head->kind != TCALL_ITEM_VOID_ || head->index)) {
+        stays = tcall_reader_settle_item_(reader);
+    }
+    if (stays)
+        *pending = tcall_reader_next_(reader, *pending);
+    else
+        tcall_reader_remove_(reader, *pending);
+}
+
+static void tcall_reader_settle_elements_(tcall_reader *reader)
+{
+    while (reader->place[TCALL_AT_PENDING_] < reader->chat->block->low)
+        tcall_reader_settle_(reader);
+}
+
+/* All elements of a choice, or of a document, are complete. Why another choice
+ * than the first stopped does not matter. */
+static void tcall_reader_settle_all_(tcall_reader *reader)
+{
+    tcall_reader_settle_elements_(reader);
+    if (reader->doc.other) {
+        reader->said.cut = reader->doc.cut_before;
+        if (reader->answer.stop != (tcall_stop)reader->doc.stop_before)
+            reader->answer.stop_text[0] = 0;
+        reader->answer.stop = (tcall_stop)reader->doc.stop_before;
+    } else if (reader->doc.stopped) {
+        reader->said.finished = true;
+    }
+    reader->doc.stopped = reader->doc.other = false;
+    reader->doc.in_choice = reader->doc.choice_known = false;
+}
+
+/* ---- pieces of a stream, and whole answers ---- */
+
+/* The current document is a piece: what it brought of a whole answer is void.
+ */
+static void tcall_reader_piece_(tcall_reader *reader)
+{
+    if (reader->doc.whole)
+        reader->chat->block->low = reader->place[TCALL_AT_PENDING_];
+    reader->doc.whole = false;
+    reader->doc.piece = true;
+}
+
+/* A value of this field begins: decides whether the current document is a piece
+ * or a whole answer. Some servers send all so far beside each piece. */
+static void tcall_reader_tell_piece_(tcall_reader *reader, int field)
+{
+    if (field == TCALL_FIELD_WHOLE_ANSWER) {
+        reader->doc.in_whole = true;
+        reader->doc.whole = !reader->doc.piece;
+    } else if (!reader->doc.in_whole &&
+               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
+                field == TCALL_FIELD_DELTA)) {
+        tcall_reader_piece_(reader);
+    }
 }
 
 /* ==========================================================================
@@ -22088,7 +23084,8 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
                                               tcall_reader *reader, bool cut)
 {
     tcall_chat *chat = reader->chat;
-    tcall_item_head_ *head = tcall_head_at_(chat, reader->text_at);
+    tcall_item_head_ *head =
+        tcall_head_at_(chat, reader->place[TCALL_AT_TEXT_]);
     tcall_str all = tcall_head_part_(head, TCALL_PART_TEXT_);
     const char *first = NULL, *at;
     tcall_spoken_place_ place;
@@ -22117,7 +23114,7 @@ TCALL_NOINLINE_ static int tcall_spoken_read_(const tcall_text_calls *calls,
         }
     }
     if (text.error == TCALL_OK && first) {
-        size_t end = reader->text_at + tcall_head_size_(head);
+        size_t end = reader->place[TCALL_AT_TEXT_] + tcall_head_size_(head);
         size_t spoken = (size_t)(first - all.ptr);
         if (cut)
             tcall_head_at_(chat, text.last)->error = (int8_t)TCALL_E_CUT;
@@ -22251,970 +23248,6 @@ TCALL_SPOKEN_FAMILY_(
                 TCALL_SPOKEN_MINIMAX_ TCALL_SPOKEN_GPT_OSS_)
 
 /* ==========================================================================
- * >>answer: items
- *
- * The items of an answer lie at the end of the chat: its text, which grows in
- * place, the calls and reasonings that are known, and then, while a document
- * of the stream passes, the elements of that document. What an element belongs
- * to may be said after its arguments, so it is merged only when the document is
- * complete: it stays as a new item, or its bytes are moved to an older one.
- */
-
-/* Kinds that only elements have, beside tcall_kind. */
-enum {
-    TCALL_ITEM_DELTA_ = 14, /* the document's event will say of what */
-    TCALL_ITEM_VOID_ = 15   /* no item of ours */
-};
-
-/* Texts and arguments leave so much free, for the header, id and name of the
- * next call: it can then at least be named. */
-#define TCALL_RESERVE_ 64
-
-static tcall_item_head_ *tcall_reader_head_(const tcall_reader *reader,
-                                            size_t at)
-{
-    return tcall_head_at_(reader->chat, at);
-}
-
-static size_t tcall_reader_len_(const tcall_reader *reader, size_t at, int part)
-{
-    return tcall_head_len_(tcall_reader_head_(reader, at), part);
-}
-
-/* The place of the item after the one at this place. */
-static size_t tcall_reader_next_(const tcall_reader *reader, size_t at)
-{
-    return at + tcall_head_size_(tcall_reader_head_(reader, at));
-}
-
-static size_t tcall_reader_free_(const tcall_reader *reader)
-{
-    return tcall_block_free_(reader->chat->block);
-}
-
-/* Keeps the reader's places right where bytes from first to last moved. */
-static void tcall_reader_moved_(tcall_reader *reader, size_t first, size_t last,
-                                size_t by)
-{
-    if (reader->unmerged >= first && reader->unmerged <= last)
-        reader->unmerged += by;
-    if (reader->element >= first && reader->element <= last)
-        reader->element += by;
-    if (reader->raw >= first && reader->raw <= last)
-        reader->raw += by;
-    if (reader->echoed >= first && reader->echoed <= last)
-        reader->echoed += by;
-    if (reader->text_at >= first && reader->text_at <= last)
-        reader->text_at += by;
-}
-
-/* Moves all bytes from one place on to another; the room is there. */
-static void tcall_reader_shift_(tcall_reader *reader, size_t from, size_t to)
-{
-    if (from == to)
-        return;
-    tcall_chat_shift_(reader->chat, from, to);
-    tcall_reader_moved_(reader, from, (size_t)-1, to - from);
-}
-
-/* Gives a part another length, at its end; the room is there. */
-static void tcall_reader_resize_(tcall_reader *reader, size_t at, int part,
-                                 size_t len)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    size_t end = at + tcall_head_end_(head, part);
-    size_t old = tcall_head_len_(head, part);
-    tcall_head_set_len_(head, part, len);
-    tcall_reader_shift_(reader, end, end - old + len);
-}
-
-/* Takes the item at this place out. */
-static void tcall_reader_remove_(tcall_reader *reader, size_t at)
-{
-    tcall_reader_shift_(reader, tcall_reader_next_(reader, at), at);
-}
-
-/* Adds bytes, for which there is room, to the end of an item's part. */
-static void tcall_reader_append_(tcall_reader *reader, size_t at, int part,
-                                 tcall_str bytes)
-{
-    size_t old = tcall_reader_len_(reader, at, part);
-    char *end = reader->chat->block->base + at +
-                tcall_head_end_(tcall_reader_head_(reader, at), part);
-    tcall_reader_resize_(reader, at, part, old + bytes.len);
-    tcall_copy_(end, bytes);
-}
-
-static void tcall_reverse_(char *p, char *end)
-{
-    while (p < end) {
-        char c = *p;
-        *p++ = *--end;
-        *end = c;
-    }
-}
-
-/* Exchanges the bytes up to middle with those from there on, in place: few by
- * a copy of them, else each half is reversed, and then the whole. */
-TCALL_SHARED_ void tcall_rotate_(char *first, char *middle, char *end)
-{
-    char few[32];
-    const size_t len = (size_t)(end - middle);
-    if (len <= sizeof few) {
-        memcpy(few, middle, len);
-        memmove(first + len, first, (size_t)(middle - first));
-        memcpy(first, few, len);
-        return;
-    }
-    tcall_reverse_(first, middle);
-    tcall_reverse_(middle, end);
-    tcall_reverse_(first, end);
-}
-
-/* Moves a part of the item at from to the end of the same part of an item
- * before it. What lies in between moves up, unless there is nothing to move. */
-static void tcall_reader_move_(tcall_reader *reader, size_t from, size_t to,
-                               int part)
-{
-    tcall_item_head_ *source = tcall_reader_head_(reader, from);
-    tcall_item_head_ *target = tcall_reader_head_(reader, to);
-    size_t place = to + tcall_head_end_(target, part);
-    size_t len = tcall_head_len_(source, part);
-    char *end = (char *)source + tcall_head_end_(source, part);
-    if (!len)
-        return;
-    tcall_head_set_len_(target, part, tcall_head_len_(target, part) + len);
-    tcall_head_set_len_(source, part, 0);
-    tcall_rotate_(reader->chat->block->base + place, end - len, end);
-    tcall_reader_moved_(reader, place, from, len);
-}
-
-static size_t tcall_reader_text_len_(const tcall_reader *reader)
-{
-    return reader->has_text
-               ? tcall_reader_len_(reader, reader->text_at, TCALL_PART_TEXT_)
-               : 0;
-}
-
-/* Makes an empty item at this place, where there is room. */
-static void tcall_reader_blank_(tcall_reader *reader, size_t at, uint8_t kind)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, at);
-    memset(head, 0, sizeof *head);
-    head->kind = kind;
-}
-
-/* Is it the whole of what a signature is of? */
-static bool tcall_reader_text_is_signed_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning == TCALL_REASONING_SIGNATURES &&
-           tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_);
-}
-
-/* Gives the text of the answer its place: before everything else or, where
- * order counts, after all that is known. */
-static void tcall_reader_begin_text_(tcall_reader *reader)
-{
-    const bool ordered = (reader->provider->quirks & TCALL_QUIRK_ORDERED) != 0;
-    const size_t place = ordered ? reader->unmerged : reader->start;
-    if (tcall_reader_free_(reader) < TCALL_HEAD_)
-        return;
-    if (reader->has_text && !reader->text_ends &&
-        !tcall_reader_text_is_signed_(reader) &&
-        (!ordered || tcall_reader_next_(reader, reader->text_at) == place))
-        return;
-    reader->text_max -= tcall_reader_text_len_(reader);
-    tcall_reader_shift_(reader, place, place + TCALL_HEAD_);
-    tcall_reader_blank_(reader, place, TCALL_ITEM_TEXT);
-    reader->text_at = place;
-    reader->has_text = true;
-    reader->text_ends = reader->parted = false;
-}
-
-/* Arguments that do not fit make their call fail, not the answer. */
-static void tcall_reader_drop_arguments_(tcall_reader *reader, size_t at,
-                                         size_t more)
-{
-    reader->missing += tcall_reader_len_(reader, at, TCALL_PART_TEXT_) + more;
-    if (!tcall_reader_head_(reader, at)->error)
-        tcall_reader_head_(reader, at)->error = TCALL_E_MEMORY;
-    tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-}
-
-/* Is an element a further piece of an item? */
-typedef enum tcall_match_ {
-    TCALL_MATCH_NO_,
-    TCALL_MATCH_YES_,
-    TCALL_MATCH_MAYBE_ /* the piece does not say what it is of */
-} tcall_match_;
-
-/* ---- reasoning ---- */
-
-static uint8_t tcall_reasoning_kept_(const tcall_reader *reader)
-{
-    return reader->provider->reasoning;
-}
-
-static bool tcall_is_reasoning_(const tcall_item_head_ *head)
-{
-    return head->kind == TCALL_ITEM_REASONING;
-}
-
-/* May it be left out? Then it makes way for text, too. */
-static bool tcall_reasoning_is_free_(const tcall_reader *reader)
-{
-    return (reader->provider->quirks & TCALL_QUIRK_FREE_REASONING) != 0;
-}
-
-/* Drops what the item at this place has of reasoning, and so many bytes that
- * were to come: a part of it would be refused. */
-static void tcall_reasoning_drop_(tcall_reader *reader, size_t at, size_t more)
-{
-    size_t dropped = more;
-    dropped += tcall_reader_len_(reader, at, TCALL_PART_SIGNATURE_);
-    tcall_reader_resize_(reader, at, TCALL_PART_SIGNATURE_, 0);
-    if (tcall_is_reasoning_(tcall_reader_head_(reader, at))) {
-        dropped += tcall_reader_len_(reader, at, TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    }
-    reader->answer.reasoning_dropped += dropped;
-    if (dropped)
-        tcall_reader_head_(reader, at)->flags |= TCALL_FLAG_DROPPED_;
-}
-
-/* Drops the text of the current element, and so many bytes to come. */
-static void tcall_reasoning_drop_raw_(tcall_reader *reader, size_t more)
-{
-    size_t len = tcall_reader_len_(reader, reader->raw, TCALL_PART_TEXT_);
-    reader->raw_missing += len + more;
-    tcall_reader_resize_(reader, reader->raw, TCALL_PART_TEXT_, 0);
-}
-
-static void tcall_reasoning_drop_all_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    if (!tcall_reasoning_kept_(reader))
-        return;
-    if (reader->keeping_raw)
-        tcall_reasoning_drop_raw_(reader, 0);
-    for (; at < reader->chat->block->low; at = tcall_reader_next_(reader, at))
-        tcall_reasoning_drop_(reader, at, 0);
-}
-
-/* Is a piece of this part, that begins with c, kept? */
-TCALL_SHARED_ bool tcall_reasoning_takes_(const tcall_reader *reader, int field,
-                                          char c)
-{
-    uint8_t kept = tcall_reasoning_kept_(reader);
-    switch (field) {
-    case TCALL_FIELD_SIGNATURE:
-        return kept == TCALL_REASONING_SIGNATURES ||
-               kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_ELEMENTS &&
-                reader->event != TCALL_MEANS_ELEMENT_BEGINS);
-    case TCALL_FIELD_REASONING_DATA:
-        return kept == TCALL_REASONING_DATA ||
-               (kept == TCALL_REASONING_DETAILS && c == '[');
-    default: break;
-    }
-    return c == '"' && (!reader->words || reader->words == field) &&
-           (kept == TCALL_REASONING_TEXT || kept == TCALL_REASONING_DATA);
-}
-
-/* Keeps a piece of reasoning or a signature, if that takes nothing away from
- * anything else. */
-static void tcall_reasoning_piece_(tcall_reader *reader, int field, int part,
-                                   tcall_str piece)
-{
-    if (part == TCALL_PART_TEXT_)
-        reader->words = (uint8_t)field;
-    if (reader->answer.reasoning_dropped ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_(reader, reader->element, piece.len);
-    else
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
-/* The signature of the element at *at is of the text. The first one counts. */
-static void tcall_reasoning_sign_text_(tcall_reader *reader, const size_t *at)
-{
-    const uint8_t dropped =
-        tcall_reader_head_(reader, *at)->flags & TCALL_FLAG_DROPPED_;
-    if (!tcall_reasoning_kept_(reader))
-        return;
-    if (!dropped && !tcall_reader_len_(reader, *at, TCALL_PART_SIGNATURE_))
-        return;
-    if (!reader->has_text ||
-        tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES)
-        tcall_reader_begin_text_(reader);
-    if (!reader->has_text)
-        return;
-    tcall_reader_head_(reader, reader->text_at)->flags |= dropped;
-    if (!tcall_reader_len_(reader, reader->text_at, TCALL_PART_SIGNATURE_))
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_SIGNATURE_);
-}
-
-/* ---- merging ---- */
-
-/* One of both is reasoning: is the piece of the known one? Its signature may
- * come by itself. */
-static tcall_match_ tcall_match_reasoning_(const tcall_item_head_ *known,
-                                           const tcall_item_head_ *piece)
-{
-    bool same = known->index && piece->index &&
-                !tcall_head_len_(piece, TCALL_PART_NAME_) &&
-                !tcall_head_len_(piece, TCALL_PART_TEXT_);
-    if (tcall_is_reasoning_(piece))
-        same = known->kind == piece->kind && known->index == piece->index &&
-               !((known->flags ^ piece->flags) & TCALL_FLAG_RAW_) &&
-               !(tcall_head_len_(known, TCALL_PART_SIGNATURE_) &&
-                 tcall_head_len_(piece, TCALL_PART_SIGNATURE_));
-    return same ? TCALL_MATCH_YES_ : TCALL_MATCH_NO_;
-}
-
-/* The first unmerged element is of the reasoning at this place: drops its words
- * where others are missing. */
-static void tcall_reasoning_merge_(tcall_reader *reader, size_t at)
-{
-    size_t len = tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_);
-    if (!(tcall_reader_head_(reader, at)->flags & TCALL_FLAG_DROPPED_))
-        return;
-    tcall_reader_resize_(reader, reader->unmerged, TCALL_PART_TEXT_, 0);
-    tcall_reasoning_drop_(reader, at, len);
-}
-
-/* Is anything of it there, or was and is missed? */
-TCALL_SHARED_ bool tcall_reasoning_is_some_(const tcall_reader *reader,
-                                            const tcall_item_head_ *head)
-{
-    if (head->flags & TCALL_FLAG_DROPPED_)
-        return !tcall_reasoning_is_free_(reader);
-    return tcall_head_len_(head, TCALL_PART_NAME_) ||
-           tcall_head_len_(head, TCALL_PART_TEXT_) ||
-           tcall_head_len_(head, TCALL_PART_SIGNATURE_);
-}
-
-/* A text of the model is complete, where each is an item with a word of its
- * own: that goes back with it, and the next text is another one. */
-TCALL_SHARED_ void tcall_reasoning_end_text_(tcall_reader *reader)
-{
-    if (reader->type != TCALL_MEANS_TEXT ||
-        tcall_reasoning_kept_(reader) != TCALL_REASONING_ELEMENTS)
-        return;
-    if (reader->open)
-        tcall_reader_head_(reader, reader->element)->kind = TCALL_ITEM_TEXT;
-    reader->text_ends = reader->has_text;
-}
-
-/* ---- elements as they came ---- */
-
-/* May the current element turn out to be reasoning, whose JSON text is kept?
- * Its type usually comes first. */
-TCALL_SHARED_ bool tcall_reasoning_may_come_(const tcall_reader *reader)
-{
-    return tcall_reasoning_kept_(reader) == TCALL_REASONING_ELEMENTS &&
-           reader->event != TCALL_MEANS_ELEMENT_BEGINS &&
-           !(reader->whole && reader->repeats) &&
-           (!reader->type || reader->type == TCALL_MEANS_REASONING) &&
-           reader->answer.error != TCALL_E_MEMORY;
-}
-
-/* Keeps a piece of that text. */
-TCALL_SHARED_ void tcall_reasoning_raw_piece_(tcall_reader *reader,
-                                              tcall_str piece)
-{
-    if (reader->raw_missing ||
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_)
-        tcall_reasoning_drop_raw_(reader, piece.len);
-    else
-        tcall_reader_append_(reader, reader->raw, TCALL_PART_TEXT_, piece);
-}
-
-/* The element is complete: its text stays if it is reasoning. */
-TCALL_SHARED_ void tcall_reasoning_end_raw_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->raw);
-    if (!tcall_reasoning_kept_(reader) || !reader->keeping_raw)
-        return;
-    reader->keeping_raw = false;
-    if (reader->type == TCALL_MEANS_REASONING) {
-        head->kind = TCALL_ITEM_REASONING;
-        head->flags = TCALL_FLAG_RAW_ | TCALL_FLAG_WHOLE_;
-        head->index = reader->index;
-        if (reader->raw_missing)
-            tcall_reasoning_drop_(reader, reader->raw, reader->raw_missing);
-    } else {
-        tcall_reader_remove_(reader, reader->raw);
-    }
-    reader->raw_missing = 0;
-}
-
-/* ---- streams ----
- *
- * A stream of documents says of an item now this and now that, and providers
- * differ in how they say which item they mean.
- */
-
-static bool tcall_same_part_(const tcall_item_head_ *a,
-                             const tcall_item_head_ *b, int part)
-{
-    return tcall_str_eq(tcall_head_part_(a, part), tcall_head_part_(b, part));
-}
-
-/* Is the element a further piece of a known call? */
-static tcall_match_ tcall_match_call_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    const bool numbered = known->index && piece->index;
-    const bool named = tcall_head_len_(piece, TCALL_PART_NAME_) > 0;
-    tcall_str text = tcall_head_part_(piece, TCALL_PART_TEXT_);
-    /* Some servers give every call the same id, or number: where a whole object
-     * is followed by another one with a name, that is another call. */
-    const bool again =
-        named && text.len && *text.ptr == '{' &&
-        !(piece->flags & TCALL_FLAG_WHOLE_) &&
-        tcall_is_object_text_(tcall_head_part_(known, TCALL_PART_TEXT_));
-    /* Some servers give every piece an id of its own: then the number counts
-     * while there is no name. */
-    if (tcall_head_len_(piece, TCALL_PART_ID_) &&
-        tcall_head_len_(known, TCALL_PART_ID_) && (!numbered || named))
-        return !again && tcall_same_part_(known, piece, TCALL_PART_ID_)
-                   ? TCALL_MATCH_YES_
-                   : TCALL_MATCH_NO_;
-    if (!numbered)
-        return named ? TCALL_MATCH_NO_ : TCALL_MATCH_MAYBE_;
-    return again ? TCALL_MATCH_NO_ : TCALL_MATCH_YES_;
-}
-
-static tcall_match_ tcall_match_item_(const tcall_item_head_ *known,
-                                      const tcall_item_head_ *piece)
-{
-    if (known->index && piece->index && known->index != piece->index)
-        return TCALL_MATCH_NO_;
-    if (tcall_is_reasoning_(piece) || tcall_is_reasoning_(known))
-        return tcall_match_reasoning_(known, piece);
-    return tcall_match_call_(known, piece);
-}
-
-/* Returns the item that the first unmerged element is a piece of: the last that
- * matches, or the last call if the element does not say; itself if it is new.
- */
-static size_t tcall_reader_find_(const tcall_reader *reader)
-{
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t at = reader->start, found = reader->unmerged, maybe = found;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        tcall_match_ match;
-        if (known->kind == TCALL_ITEM_TEXT)
-            continue;
-        match = tcall_match_item_(known, piece);
-        if (match == TCALL_MATCH_YES_)
-            found = at;
-        /* Only the last call may be continued without its number or id. */
-        if (match || !tcall_is_reasoning_(known))
-            maybe = match == TCALL_MATCH_MAYBE_ ? at : reader->unmerged;
-    }
-    return found != reader->unmerged ? found : maybe;
-}
-
-/* Moves id, name and signature of the first unmerged element to the item at
- * this place. Each is taken once; another name is a further piece of it as
- * long as there are no arguments. */
-static void tcall_reader_merge_names_(tcall_reader *reader, size_t at)
-{
-    const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    bool name_grows = !tcall_head_len_(known, TCALL_PART_TEXT_) &&
-                      !tcall_same_part_(known, piece, TCALL_PART_NAME_);
-    int part;
-    for (part = TCALL_PART_ID_; part < TCALL_PART_TEXT_; part++)
-        if (!tcall_reader_len_(reader, at, part) ||
-            (part == TCALL_PART_NAME_ && name_grows))
-            tcall_reader_move_(reader, reader->unmerged, at, part);
-}
-
-/* Is the text of the element to be moved to the call? */
-static bool tcall_reader_merges_text_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    size_t old = tcall_head_len_(known, TCALL_PART_TEXT_);
-    size_t len = tcall_head_len_(piece, TCALL_PART_TEXT_);
-    bool whole = (piece->flags & TCALL_FLAG_WHOLE_) != 0;
-    /* What the server says in the end counts, but for nothing. */
-    bool nothing =
-        !len || (old && tcall_str_eq(tcall_head_part_(piece, TCALL_PART_TEXT_),
-                                     tcall_str_of("{}")));
-    if (whole && nothing && !known->error && (!piece->error || old))
-        return false;
-    if (known->error || piece->error) {
-        known->error = known->error ? known->error : piece->error;
-        tcall_reader_drop_arguments_(reader, at, len);
-        return false;
-    }
-    return true;
-}
-
-/* Moves what the first unmerged element brings to the item at this place. */
-static void tcall_reader_merge_(tcall_reader *reader, size_t at)
-{
-    tcall_item_head_ *known = tcall_reader_head_(reader, at);
-    const tcall_item_head_ *piece =
-        tcall_reader_head_(reader, reader->unmerged);
-    const uint8_t flags = piece->flags;
-    const bool whole = (flags & TCALL_FLAG_WHOLE_) != 0;
-    if (known->kind == TCALL_ITEM_VOID_)
-        return;
-    known->flags |= flags & TCALL_FLAG_DROPPED_;
-    tcall_reader_merge_names_(reader, at);
-    if (tcall_is_reasoning_(known))
-        tcall_reasoning_merge_(reader, at);
-    else if (!tcall_reader_merges_text_(reader, at))
-        return;
-    if (!tcall_reader_len_(reader, reader->unmerged, TCALL_PART_TEXT_))
-        return;
-    if (whole || known->flags & TCALL_FLAG_DEFAULT_)
-        tcall_reader_resize_(reader, at, TCALL_PART_TEXT_, 0);
-    if (!whole)
-        known->flags &= (uint8_t)~TCALL_FLAG_DEFAULT_;
-    known->flags &= (uint8_t)~TCALL_FLAG_OBJECT_;
-    if (!tcall_head_len_(known, TCALL_PART_TEXT_))
-        known->flags |= flags & TCALL_FLAG_OBJECT_;
-    tcall_reader_move_(reader, reader->unmerged, at, TCALL_PART_TEXT_);
-}
-
-/* ---- room ---- */
-
-/* Makes room for a call. Calls matter more than text and reasoning: those give
- * way. */
-static bool tcall_reader_room_(tcall_reader *reader, size_t bytes)
-{
-    size_t text = tcall_reader_text_len_(reader), free;
-    if (bytes > tcall_reader_free_(reader) + text)
-        tcall_reasoning_drop_all_(reader);
-    free = tcall_reader_free_(reader);
-    if (bytes > free + text)
-        return false;
-    if (bytes > free) {
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             text - (bytes - free));
-        reader->answer.text_cut = true;
-    }
-    return true;
-}
-
-/* Forgets all that was read. */
-static void tcall_reader_clear_(tcall_reader *reader)
-{
-    reader->chat->block->low = reader->unmerged = reader->element =
-        reader->raw = reader->start;
-    reader->text_max = tcall_reader_free_(reader) / 2;
-    reader->has_text = reader->open = reader->keeping_raw = false;
-    reader->growing = reader->echoes = false;
-    reader->complete = reader->stopped = reader->cut = false;
-    reader->finished = false;
-    reader->words = 0;
-    reader->text_ends = reader->parted = false;
-    reader->answer.reasoning_dropped = 0;
-    reader->answer.text_cut = reader->answer.pending = false;
-    reader->answer.unread = reader->answer.has_text = false;
-    reader->answer.stop = TCALL_STOP_UNKNOWN;
-    reader->answer.stop_text[0] = 0;
-}
-
-/* Makes room for what a call cannot do without. Where there is none the answer
- * is lost; the rest is read to know what would have been needed. */
-static bool tcall_reader_need_(tcall_reader *reader, size_t bytes)
-{
-    if (tcall_reader_room_(reader, bytes))
-        return true;
-    reader->missing += reader->chat->block->low - reader->start + bytes;
-    tcall_reader_clear_(reader);
-    reader->answer.error = TCALL_E_MEMORY;
-    return false;
-}
-
-/* ---- arguments that come again ----
- *
- * Some streams end with the whole arguments once more. As long as these are
- * those of a known call they are compared with them, and not kept.
- */
-
-/* Whole arguments begin: they may be those of the last call with this number.
- */
-TCALL_SHARED_ void tcall_reader_echo_(tcall_reader *reader)
-{
-    size_t at = reader->start;
-    reader->echo = 0;
-    reader->echoes = false;
-    if (reader->whole ||
-        (reader->open ? tcall_reader_next_(reader, reader->element)
-                      : reader->unmerged) != reader->chat->block->low ||
-        (reader->open && reader->element != reader->unmerged))
-        return;
-    for (; at < reader->unmerged; at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind != TCALL_ITEM_CALL ||
-            (reader->index && known->index != reader->index))
-            continue;
-        reader->echoed = at;
-        reader->echoes = true;
-    }
-}
-
-/* They are others, or of another call: what came of them is kept. */
-TCALL_SHARED_ void tcall_reader_echo_ends_(tcall_reader *reader)
-{
-    tcall_str text;
-    reader->echoes = false;
-    if (!reader->echo)
-        return;
-    if (!tcall_reader_room_(reader, reader->echo + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, reader->echo);
-        return;
-    }
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
-    text.len = reader->echo;
-    tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, text);
-}
-
-/* Is the next piece of them as it was? */
-static bool tcall_reader_echoes_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_str text;
-    if (!reader->echoes)
-        return false;
-    text = tcall_head_part_(tcall_reader_head_(reader, reader->echoed),
-                            TCALL_PART_TEXT_);
-    if (piece.len <= text.len - reader->echo &&
-        memcmp(text.ptr + reader->echo, piece.ptr, piece.len) == 0) {
-        reader->echo += piece.len;
-        return true;
-    }
-    tcall_reader_echo_ends_(reader);
-    return false;
-}
-
-/* Adds an empty element at the end. */
-static bool tcall_reader_place_(tcall_reader *reader, size_t *at, uint8_t kind)
-{
-    tcall_block *block = reader->chat->block;
-    if (reader->echoes && reader->unmerged < block->low)
-        tcall_reader_echo_ends_(reader); /* it is no longer the only one */
-    if (!tcall_reader_need_(reader, TCALL_HEAD_))
-        return false;
-    reader->growing = false;
-    *at = block->low;
-    tcall_block_grow_(block, TCALL_HEAD_);
-    tcall_reader_blank_(reader, *at, kind);
-    return true;
-}
-
-/* ---- text of the model ---- */
-
-/* Bytes that are free for text, so many of its own among them. */
-static size_t tcall_reader_text_room_(const tcall_reader *reader, size_t own)
-{
-    size_t room = tcall_reader_free_(reader) + own;
-    size_t kept = TCALL_HEAD_ + TCALL_RESERVE_;
-    return room > kept ? room - kept : 0;
-}
-
-/* Reports a piece of the model's text and returns how much of it is kept. It
- * may lie in the block already, in so many bytes. */
-static size_t tcall_reader_hear_(tcall_reader *reader, tcall_str piece,
-                                 size_t own)
-{
-    size_t room, most = 0;
-    if (reader->other)
-        return 0;
-    reader->answer.has_text = true;
-    if (reader->text && reader->text_ends && !reader->parted)
-        reader->text(reader->user, tcall_slice_("\n\n", 2));
-    reader->parted = reader->text_ends;
-    if (reader->text)
-        reader->text(reader->user, piece);
-    if (reader->answer.text_cut || reader->answer.error == TCALL_E_MEMORY)
-        return 0;
-    room = tcall_reader_text_room_(reader, own);
-    if (room < piece.len && tcall_reasoning_is_free_(reader)) {
-        tcall_reasoning_drop_all_(reader);
-        room = tcall_reader_text_room_(reader, own);
-    }
-    if (room)
-        tcall_reader_begin_text_(reader);
-    if (reader->has_text)
-        most = reader->text_max - tcall_reader_text_len_(reader);
-    room = room < most ? room : most;
-    if (room >= piece.len)
-        return piece.len;
-    reader->answer.text_cut = true;
-    return room;
-}
-
-/* Takes a piece of text that certainly is the model's. */
-static void tcall_reader_text_(tcall_reader *reader, tcall_str piece)
-{
-    piece.len = tcall_reader_hear_(reader, piece, 0);
-    if (piece.len)
-        tcall_reader_append_(reader, reader->text_at, TCALL_PART_TEXT_, piece);
-}
-
-/* The text of the element at *at, which may move, is text of the model. */
-static void tcall_reader_say_(tcall_reader *reader, const size_t *at)
-{
-    tcall_str text =
-        tcall_head_part_(tcall_reader_head_(reader, *at), TCALL_PART_TEXT_);
-    if (!text.len)
-        return;
-    text.len = tcall_reader_hear_(reader, text, text.len);
-    tcall_reader_resize_(reader, *at, TCALL_PART_TEXT_, text.len);
-    if (text.len)
-        tcall_reader_move_(reader, *at, reader->text_at, TCALL_PART_TEXT_);
-}
-
-/* ---- parts of an element ---- */
-
-/* The kind of an element that has this field. */
-static uint8_t tcall_field_kind_(int field)
-{
-    switch (field) {
-    case TCALL_FIELD_REASONING:
-    case TCALL_FIELD_REASONING_TOO:
-    case TCALL_FIELD_REASONING_DATA: return TCALL_ITEM_REASONING;
-    case TCALL_FIELD_TEXT: return TCALL_ITEM_TEXT;
-    case TCALL_FIELD_DELTA: return TCALL_ITEM_DELTA_;
-    default: return TCALL_ITEM_CALL;
-    }
-}
-
-/* Opens the current element as soon as there is something to keep of it. Some
- * fields tell its kind, ids and the like do not. */
-static bool tcall_reader_open_(tcall_reader *reader, int field)
-{
-    uint8_t kind = tcall_field_kind_(field);
-    if (!reader->open && reader->answer.error != TCALL_E_MEMORY)
-        reader->open =
-            tcall_reader_place_(reader, &reader->element, TCALL_ITEM_CALL);
-    if (reader->open && kind != TCALL_ITEM_CALL) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->kind = kind;
-        if (field == TCALL_FIELD_REASONING_DATA)
-            head->flags |= TCALL_FLAG_RAW_;
-    }
-    return reader->open;
-}
-
-/* Keeps a piece of arguments, or of text that belongs to an element. */
-static void tcall_reader_content_(tcall_reader *reader, int field,
-                                  tcall_str piece)
-{
-    reader->growing = false;
-    if (tcall_reader_echoes_(reader, piece))
-        return;
-    if (field == TCALL_FIELD_TEXT &&
-        tcall_reader_free_(reader) < piece.len + TCALL_RESERVE_) {
-        /* It can wait no longer for what its element turns out to be. */
-        tcall_reader_say_(reader, &reader->element);
-        tcall_reader_text_(reader, piece);
-    } else if (tcall_reader_head_(reader, reader->element)->error ||
-               !tcall_reader_room_(reader, piece.len + TCALL_RESERVE_)) {
-        tcall_reader_drop_arguments_(reader, reader->element, piece.len);
-    } else {
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_, piece);
-        reader->growing = tcall_reader_next_(reader, reader->element) ==
-                          reader->chat->block->low;
-    }
-}
-
-/* Adds a piece to arguments or text that grow at the end of the block. Returns
- * false where more than that is to be done. */
-TCALL_SHARED_ bool tcall_reader_grow_(tcall_reader *reader, tcall_str piece)
-{
-    tcall_block *block = reader->chat->block;
-    tcall_item_head_ *head;
-    if (!reader->growing ||
-        tcall_block_free_(block) < piece.len + TCALL_RESERVE_)
-        return false;
-    head = tcall_reader_head_(reader, reader->element);
-    tcall_head_set_len_(head, TCALL_PART_TEXT_,
-                        tcall_head_len_(head, TCALL_PART_TEXT_) + piece.len);
-    tcall_copy_(block->base + block->low, piece);
-    tcall_block_grow_(block, piece.len);
-    return true;
-}
-
-/* Takes a piece of a part of the current element. */
-TCALL_SHARED_ void tcall_reader_part_(tcall_reader *reader, int field, int part,
-                                      tcall_str piece)
-{
-    if (reader->answer.error == TCALL_E_MEMORY) {
-        reader->missing += piece.len;
-        return;
-    }
-    if (!tcall_reader_open_(reader, field))
-        return;
-    if (tcall_reasoning_kept_(reader) &&
-        (part == TCALL_PART_SIGNATURE_ ||
-         tcall_field_kind_(field) == TCALL_ITEM_REASONING))
-        tcall_reasoning_piece_(reader, field, part, piece);
-    else if (part == TCALL_PART_TEXT_)
-        tcall_reader_content_(reader, field, piece);
-    else if (tcall_reader_need_(reader, piece.len))
-        tcall_reader_append_(reader, reader->element, part, piece);
-}
-
-/* ---- merging elements ---- */
-
-/* What a delta is, now that the event of its document is known. */
-static void tcall_reader_settle_delta_(const tcall_reader *reader,
-                                       tcall_item_head_ *head)
-{
-    switch (reader->event) {
-    case TCALL_MEANS_TEXT: head->kind = TCALL_ITEM_TEXT; break;
-    case TCALL_MEANS_ALL_ARGUMENTS:
-        head->flags |= TCALL_FLAG_WHOLE_; /* fall through */
-    case TCALL_MEANS_ARGUMENTS: head->kind = TCALL_ITEM_CALL; break;
-    default: head->kind = TCALL_ITEM_VOID_; head->index = 0;
-    }
-}
-
-/* Reports a piece of a call. */
-static void tcall_reader_show_(const tcall_reader *reader)
-{
-    size_t at = reader->unmerged - reader->chat->start;
-    tcall_item item;
-    if (reader->call && tcall_chat_next(reader->chat, &at, &item) &&
-        item.kind == TCALL_ITEM_CALL)
-        reader->call(reader->user, &item);
-}
-
-/* The item that the first unmerged element is of: itself if it is new. */
-static size_t tcall_reader_owner_(const tcall_reader *reader)
-{
-    return !reader->whole &&
-                   tcall_reader_head_(reader, reader->unmerged)->kind !=
-                       TCALL_ITEM_VOID_
-               ? tcall_reader_find_(reader)
-               : reader->unmerged;
-}
-
-/* Merges a call or reasoning, or keeps it as a new item. Returns true if it
- * stays. An element that is void but has a number is kept as well: what comes
- * with that number later is of it. */
-static bool tcall_reader_settle_item_(tcall_reader *reader)
-{
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    size_t at;
-    if (head->kind == TCALL_ITEM_VOID_ && !head->index)
-        return false;
-    at = tcall_reader_owner_(reader);
-    if (reader->echoes && at != reader->echoed) {
-        tcall_reader_echo_ends_(reader); /* which may move both */
-        at = tcall_reader_owner_(reader);
-        head = tcall_reader_head_(reader, reader->unmerged);
-    }
-    if (at == reader->unmerged || !(head->flags & TCALL_FLAG_WHOLE_))
-        tcall_reader_show_(reader);
-    if (at == reader->unmerged)
-        return true;
-    tcall_reader_merge_(reader, at);
-    return false;
-}
-
-/* Is it text of an item that does not count? */
-static bool tcall_reader_is_void_text_(const tcall_reader *reader,
-                                       const tcall_item_head_ *head)
-{
-    const int index = head->kind == TCALL_ITEM_TEXT ? head->index : 0;
-    size_t at = reader->start;
-    for (; index && at < reader->unmerged;
-         at = tcall_reader_next_(reader, at)) {
-        const tcall_item_head_ *known = tcall_reader_head_(reader, at);
-        if (known->kind == TCALL_ITEM_VOID_ && known->index == index)
-            return true;
-    }
-    return false;
-}
-
-/* Settles the first unmerged element: it is complete, and so is what was said
- * around it. */
-static void tcall_reader_settle_(tcall_reader *reader)
-{
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->unmerged);
-    bool stays;
-    if (!head->index)
-        head->index = reader->index;
-    if (head->kind == TCALL_ITEM_DELTA_)
-        tcall_reader_settle_delta_(reader, head);
-    stays = !reader->other && !tcall_reader_is_void_text_(reader, head);
-    if (stays && head->kind == TCALL_ITEM_TEXT) {
-        tcall_reader_say_(reader, &reader->unmerged);
-        tcall_reasoning_sign_text_(reader, &reader->unmerged);
-        stays = false;
-    }
-    if (stays && tcall_reader_settle_item_(reader)) {
-        reader->unmerged = tcall_reader_next_(reader, reader->unmerged);
-    } else {
-        tcall_reader_remove_(reader, reader->unmerged);
-    }
-}
-
-static void tcall_reader_settle_elements_(tcall_reader *reader)
-{
-    while (reader->unmerged < reader->chat->block->low)
-        tcall_reader_settle_(reader);
-}
-
-/* All elements of a choice, or of a document, are complete. Why another choice
- * than the first stopped does not matter. */
-TCALL_SHARED_ void tcall_reader_settle_all_(tcall_reader *reader)
-{
-    tcall_reader_settle_elements_(reader);
-    if (reader->other) {
-        reader->cut = reader->cut_before;
-        if (reader->answer.stop != (tcall_stop)reader->stop_before)
-            reader->answer.stop_text[0] = 0;
-        reader->answer.stop = (tcall_stop)reader->stop_before;
-    } else if (reader->stopped) {
-        reader->finished = true;
-    }
-    reader->stopped = reader->other = false;
-    reader->in_choice = reader->choice_known = false;
-}
-
-/* ---- pieces of a stream, and whole answers ---- */
-
-/* The current document is a piece: what it brought of a whole answer is void.
- */
-static void tcall_reader_piece_(tcall_reader *reader)
-{
-    if (reader->whole)
-        reader->chat->block->low = reader->unmerged;
-    reader->whole = false;
-    reader->piece = true;
-}
-
-/* A value of this field begins: decides whether the current document is a piece
- * or a whole answer. Some servers send all so far beside each piece. */
-TCALL_SHARED_ void tcall_reader_tell_piece_(tcall_reader *reader, int field)
-{
-    if (field == TCALL_FIELD_WHOLE_ANSWER) {
-        reader->in_whole = true;
-        reader->whole = !reader->piece;
-    } else if (!reader->in_whole &&
-               (field == TCALL_FIELD_PIECE || field == TCALL_FIELD_ELEMENT ||
-                field == TCALL_FIELD_DELTA)) {
-        tcall_reader_piece_(reader);
-    }
-}
-
-/* ==========================================================================
  * >>answer: members and framing
  */
 
@@ -23232,7 +23265,7 @@ static bool tcall_reader_signs_nothing_(const tcall_reader *reader,
                                         const tcall_item_head_ *head)
 {
     return tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
-           head->kind == TCALL_ITEM_CALL && !reader->index &&
+           head->kind == TCALL_ITEM_CALL && !reader->element.index &&
            tcall_head_is_signed_(head) &&
            tcall_head_size_(head) ==
                TCALL_HEAD_ + tcall_head_len_(head, TCALL_PART_SIGNATURE_);
@@ -23245,26 +23278,25 @@ static void tcall_reader_element_end_(tcall_reader *reader)
         reader->missing += TCALL_HEAD_;
     tcall_reasoning_end_raw_(reader);
     tcall_reasoning_end_text_(reader);
-    if (reader->open) {
-        tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
-        head->index = reader->index;
-        head->flags |= reader->flags;
-        if (reader->fault)
-            head->error = reader->fault;
+    if (reader->element.open) {
+        tcall_item_head_ *head =
+            tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
+        head->index = reader->element.index;
+        head->flags |= reader->element.flags;
+        if (reader->element.fault)
+            head->error = reader->element.fault;
         /* It may be a signature without a word. */
-        if (reader->type == TCALL_MEANS_REASONING &&
+        if (reader->element.type == TCALL_MEANS_REASONING &&
             tcall_head_is_signed_(head))
             head->kind = TCALL_ITEM_REASONING;
         if (tcall_reader_signs_nothing_(reader, head))
             head->kind = TCALL_ITEM_TEXT; /* which is empty */
-        if (reader->ignored && head->kind != TCALL_ITEM_REASONING)
+        if (reader->element.ignored && head->kind != TCALL_ITEM_REASONING)
             head->kind = TCALL_ITEM_VOID_;
     }
-    if (reader->type == TCALL_MEANS_OTHER)
+    if (reader->element.type == TCALL_MEANS_OTHER)
         reader->answer.unread = true;
-    reader->index = reader->type = reader->flags = 0;
-    reader->in_element = reader->open = reader->ignored = false;
-    reader->fault = TCALL_OK;
+    memset(&reader->element, 0, sizeof reader->element);
 }
 
 /* Returns what the current word means, or otherwise if it is not listed. */
@@ -23284,86 +23316,80 @@ static void tcall_reader_stop_word_(tcall_reader *reader, int field)
 {
     const uint8_t stop = tcall_reader_meaning_(reader, reader->provider->stops,
                                                TCALL_STOP_OTHER);
-    if (reader->other)
+    if (reader->doc.other)
         return;
     if (stop == TCALL_STOP_LENGTH || stop == TCALL_STOP_CONTENT_FILTER)
-        reader->cut = true;
+        reader->said.cut = true;
     if (field == TCALL_FIELD_STOP_REASON) {
         if (stop == TCALL_STOP_CONTENT_FILTER)
             reader->answer.stop = TCALL_STOP_CONTENT_FILTER;
     } else if (reader->word[0] && stop == TCALL_STOP_UNKNOWN) {
         reader->answer.pending = true;
     } else if (reader->word[0]) {
-        reader->stopped = true;
+        reader->doc.stopped = true;
         reader->answer.pending = false;
         tcall_answer_stop_(&reader->answer, (tcall_stop)stop, reader->word);
     }
 }
 
-/* A type of an element or name of an event. */
-static void tcall_reader_type_word_(tcall_reader *reader, int field)
+/* The type of an element. */
+static void tcall_reader_type_word_(tcall_reader *reader, uint8_t means)
 {
-    const uint8_t means = tcall_reader_meaning_(reader, reader->provider->types,
-                                                TCALL_MEANS_OTHER);
-    if (field == TCALL_FIELD_TYPE) {
-        reader->type = means;
-        reader->ignored =
-            means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
-        if (means == TCALL_MEANS_UNHANDLED)
-            tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
-        /* What a stream says of it later has its number only. */
-        if (means == TCALL_MEANS_OTHER && !reader->whole)
-            tcall_reader_open_(reader, 0);
-        return;
-    }
-    reader->event = means;
+    reader->element.type = means;
+    reader->element.ignored =
+        means != TCALL_MEANS_CALL && means != TCALL_MEANS_TEXT;
+    if (means == TCALL_MEANS_UNHANDLED)
+        tcall_answer_stop_(&reader->answer, TCALL_STOP_OTHER, reader->word);
+    /* What a stream says of it later has its number only. */
+    if (means == TCALL_MEANS_OTHER && !reader->doc.whole)
+        tcall_reader_open_(reader, TCALL_FIELD_NONE);
+}
+
+/* The name of an event. */
+static void tcall_reader_event_word_(tcall_reader *reader, uint8_t means)
+{
+    reader->doc.event = means;
     if (means == TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = true;
+        reader->said.complete = true;
     if (means == TCALL_MEANS_ELEMENT_ENDS)
-        reader->stopped = true;
+        reader->doc.stopped = true;
     if (means == TCALL_MEANS_ANSWER_BEGINS)
         reader->begins = true;
 }
 
-static void tcall_reader_number_(tcall_reader *reader, int field)
+static void tcall_reader_number_(tcall_reader *reader, int field, long number)
 {
-    const long number = tcall_digits_(reader->word);
-    switch (field) {
-    case TCALL_FIELD_INDEX:
-        reader->index = (uint8_t)(number < 255 ? number + 1 : 0);
-        break;
-    case TCALL_FIELD_CHOICE_INDEX:
-        reader->choice_known = true;
-        reader->other = number != 0;
-        break;
-    case TCALL_FIELD_INPUT_TOKENS:
-        if (number >= 0)
-            reader->answer.input_tokens = number;
-        break;
-    default:
-        if (number >= 0)
-            reader->answer.output_tokens = number;
-    }
+    if (field == TCALL_FIELD_INDEX)
+        reader->element.index = (uint8_t)(number < 255 ? number + 1 : 0);
+    else if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.other = number != 0;
+    else if (number >= 0 && field == TCALL_FIELD_INPUT_TOKENS)
+        reader->answer.input_tokens = number;
+    else if (number >= 0)
+        reader->answer.output_tokens = number;
+    if (field == TCALL_FIELD_CHOICE_INDEX)
+        reader->doc.choice_known = true;
 }
 
 /* A short value is complete. */
 static void tcall_reader_word_(tcall_reader *reader, int field)
 {
-    switch (field) {
-    case TCALL_FIELD_TYPE:
-    case TCALL_FIELD_EVENT: tcall_reader_type_word_(reader, field); break;
-    case TCALL_FIELD_STOP:
-    case TCALL_FIELD_STOP_REASON: tcall_reader_stop_word_(reader, field); break;
-    case TCALL_FIELD_RETRY_DELAY:
+    const tcall_words *types = reader->provider->types;
+    const uint8_t means =
+        tcall_reader_meaning_(reader, types, TCALL_MEANS_OTHER);
+    if (field == TCALL_FIELD_TYPE)
+        tcall_reader_type_word_(reader, means);
+    else if (field == TCALL_FIELD_EVENT)
+        tcall_reader_event_word_(reader, means);
+    else if (field == TCALL_FIELD_STOP || field == TCALL_FIELD_STOP_REASON)
+        tcall_reader_stop_word_(reader, field);
+    else if (field == TCALL_FIELD_RETRY_DELAY)
         reader->answer.wait_ms = tcall_delay_ms_(reader->word);
-        break;
-    case TCALL_FIELD_ERROR_TYPE:
-    case TCALL_FIELD_ERROR_CODE:
+    else if (field >= TCALL_FIELD_ERROR_TYPE)
         tcall_answer_error_word_(&reader->answer,
                                  field == TCALL_FIELD_ERROR_CODE, reader->word);
-        break;
-    default: tcall_reader_number_(reader, field);
-    }
+    else
+        tcall_reader_number_(reader, field, tcall_digits_(reader->word));
 }
 
 static bool tcall_field_is_word_(int field)
@@ -23379,39 +23405,41 @@ static bool tcall_reader_skips_part_(const tcall_reader *reader, int field,
     const bool text = field == TCALL_FIELD_TEXT || field == TCALL_FIELD_DELTA;
     const bool reasons = field == TCALL_FIELD_SIGNATURE ||
                          tcall_field_kind_(field) == TCALL_ITEM_REASONING;
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return true;
     if (reasons && !tcall_reasoning_takes_(reader, field, c))
         return true;
     if (text && c != '"')
         return true;
-    return field != TCALL_FIELD_TEXT && reader->open &&
-           tcall_reader_len_(reader, reader->element, reader->part);
+    return field != TCALL_FIELD_TEXT && reader->element.open &&
+           tcall_reader_len_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             tcall_field_part_(field));
 }
 
 /* A part of an element begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
 {
     const uint8_t kind = tcall_field_kind_(field);
-    if (reader->whole && reader->repeats)
+    if (reader->doc.whole && reader->doc.repeats)
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS) {
-        reader->flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
+        reader->element.flags |= TCALL_FLAG_WHOLE_ | TCALL_FLAG_DEFAULT_;
         /* Arguments are text there; an object was never reported. */
-        reader->fault = (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
+        reader->element.fault =
+            (int8_t)(c == '{' ? TCALL_E_BAD_VALUE : TCALL_OK);
     }
     if (field == TCALL_FIELD_ARGUMENTS && c == '{') {
-        reader->flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
+        reader->element.flags |= TCALL_FLAG_DEFAULT_ | TCALL_FLAG_OBJECT_;
         reader->syntax.odd = false;
     }
     if (tcall_reader_skips_part_(reader, field, c))
         return false;
     if (field == TCALL_FIELD_ALL_ARGUMENTS ||
         (field == TCALL_FIELD_DELTA &&
-         reader->event == TCALL_MEANS_ALL_ARGUMENTS))
+         reader->doc.event == TCALL_MEANS_ALL_ARGUMENTS))
         tcall_reader_echo_(reader);
     /* Text and reasoning make an element even when they are empty. */
-    if (kind != TCALL_ITEM_CALL && reader->in_element &&
+    if (kind != TCALL_ITEM_CALL && reader->element.begun &&
         reader->answer.error != TCALL_E_MEMORY)
         tcall_reader_open_(reader, field);
     return true;
@@ -23422,63 +23450,58 @@ static bool tcall_reader_begin_part_(tcall_reader *reader, int field, char c)
  * the piece that counts instead. */
 static bool tcall_reader_hears_(const tcall_reader *reader)
 {
-    if (reader->whole &&
-        (reader->sse || (reader->in_choice && !reader->choice_known)))
+    if (reader->doc.whole &&
+        (reader->sse || (reader->doc.in_choice && !reader->doc.choice_known)))
         return false;
-    return !reader->in_element || reader->type == TCALL_MEANS_TEXT;
+    return !reader->element.begun || reader->element.type == TCALL_MEANS_TEXT;
 }
 
-/* The part of an element that the field is of, or -1. Text that certainly
- * counts is none, but goes to the answer at once. */
-static int8_t tcall_reader_part_of_(const tcall_reader *reader, int field)
+/* Is the field a part of an element? Text that certainly counts is none, but
+ * goes to the answer at once. */
+static bool tcall_reader_is_part_(const tcall_reader *reader, int field)
 {
-    if (field < TCALL_FIELD_ID || field > TCALL_FIELD_DELTA ||
-        (field == TCALL_FIELD_TEXT && tcall_reader_hears_(reader)))
-        return -1;
-    return (int8_t)(field < TCALL_FIELD_ARGUMENTS ? field - TCALL_FIELD_ID
-                                                  : TCALL_PART_TEXT_);
+    return field >= TCALL_FIELD_ID && field <= TCALL_FIELD_DELTA &&
+           (field != TCALL_FIELD_TEXT || !tcall_reader_hears_(reader));
 }
 
 /* A value begins with c. Returns whether it is of use. */
 static bool tcall_reader_begin_(tcall_reader *reader, int field, char c)
 {
     tcall_answer *answer = &reader->answer;
-    reader->told = true;
+    reader->doc.told = true;
     if (c == 'n') /* null is as good as nothing */
         return false;
     tcall_reader_tell_piece_(reader, field);
     reader->word_len = 0;
     reader->word[0] = 0;
     reader->growing = false;
-    reader->part = tcall_reader_part_of_(reader, field);
-    if (reader->part >= 0)
+    reader->part = tcall_reader_is_part_(reader, field);
+    if (reader->part)
         return tcall_reader_begin_part_(reader, field, c);
     switch (field) {
-    case TCALL_FIELD_TEXT: return !reader->whole || !reader->repeats;
-    case TCALL_FIELD_WHOLE_ANSWER: return reader->whole;
-    case TCALL_FIELD_ELEMENT: reader->in_element = true; break;
+    case TCALL_FIELD_TEXT: return !reader->doc.whole || !reader->doc.repeats;
+    case TCALL_FIELD_WHOLE_ANSWER: return reader->doc.whole;
+    case TCALL_FIELD_ELEMENT: reader->element.begun = true; return true;
     case TCALL_FIELD_CHOICE:
-        reader->in_choice = true;
-        reader->cut_before = reader->cut;
-        reader->stop_before = (uint8_t)answer->stop;
-        break;
+        reader->doc.cut_before = reader->said.cut;
+        reader->doc.stop_before = (uint8_t)answer->stop;
+        reader->doc.in_choice = true;
+        return true;
     case TCALL_FIELD_IGNORE:
-        if (c == 't' || c == '{')
-            reader->ignored = true;
         if (c == 't')
-            reader->type = TCALL_MEANS_REASONING;
-        break;
+            reader->element.type = TCALL_MEANS_REASONING;
+        reader->element.ignored |= c == 't' || c == '{';
+        return true;
     case TCALL_FIELD_UNREAD:
-        reader->fault = (int8_t)TCALL_E_UNHANDLED;
+        reader->element.fault = (int8_t)TCALL_E_UNHANDLED;
         tcall_reader_open_(reader, field);
-        break;
+        return true;
     case TCALL_FIELD_ERROR:
         if (c == '{')
             answer->error = TCALL_E_PROVIDER; /* fall through */
     case TCALL_FIELD_MESSAGE: return !answer->message[0] || reader->in_page;
-    default: break;
+    default: return true;
     }
-    return true;
 }
 
 /* A piece of a word, or of a name. */
@@ -23495,8 +23518,8 @@ static void tcall_reader_data_(tcall_reader *reader, int field, tcall_str bytes)
     tcall_answer *answer = &reader->answer;
     if (tcall_field_is_word_(field)) {
         tcall_reader_spell_(reader, bytes);
-    } else if (reader->part >= 0) {
-        tcall_reader_part_(reader, field, reader->part, bytes);
+    } else if (reader->part) {
+        tcall_reader_part_(reader, field, bytes);
     } else if (field == TCALL_FIELD_TEXT) {
         tcall_reader_text_(reader, bytes);
     } else if (field == TCALL_FIELD_ERROR || field == TCALL_FIELD_MESSAGE) {
@@ -23518,21 +23541,22 @@ static void tcall_reader_complete_(tcall_reader *reader, int field)
         return;
     }
     if (field == TCALL_FIELD_WHOLE_ANSWER)
-        reader->in_whole = false;
+        reader->doc.in_whole = false;
     if (reader->echoes &&
-        reader->echo <
-            tcall_reader_len_(reader, reader->echoed, TCALL_PART_TEXT_))
+        reader->echo < tcall_reader_len_(reader,
+                                         reader->place[TCALL_AT_ECHOED_],
+                                         TCALL_PART_TEXT_))
         tcall_reader_echo_ends_(reader);
     if (field == TCALL_FIELD_ARGUMENTS && reader->syntax.odd)
-        reader->flags &= (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
+        reader->element.flags &=
+            (uint8_t)~TCALL_FLAG_OBJECT_; /* is looked into */
     if (field == TCALL_FIELD_CHOICE)
         tcall_reader_settle_all_(reader);
     else if (field == TCALL_FIELD_ELEMENT ||
-             (!reader->in_element &&
-              tcall_reader_part_of_(reader, field) >= 0)) {
+             (!reader->element.begun && tcall_reader_is_part_(reader, field))) {
         tcall_reader_element_end_(reader);
         /* Text that comes next is to stand after it. */
-        if (reader->whole && !reader->sse &&
+        if (reader->doc.whole && !reader->sse &&
             reader->provider->quirks & TCALL_QUIRK_ORDERED)
             tcall_reader_settle_elements_(reader);
     }
@@ -23547,8 +23571,8 @@ static void tcall_reader_keep_(tcall_reader *reader, const char *end)
     if (!tcall_reasoning_may_come_(reader))
         return;
     if (!reader->keeping_raw)
-        reader->keeping_raw =
-            tcall_reader_place_(reader, &reader->raw, TCALL_ITEM_VOID_);
+        reader->keeping_raw = tcall_reader_place_(
+            reader, &reader->place[TCALL_AT_RAW_], TCALL_ITEM_VOID_);
     if (reader->keeping_raw)
         tcall_reasoning_raw_piece_(reader, piece);
 }
@@ -23784,12 +23808,15 @@ void tcall_reader_init(tcall_reader *reader, const tcall_provider *provider,
                        tcall_chat *chat,
                        void (*text)(void *user, tcall_str piece), void *user)
 {
+    size_t i;
     memset(reader, 0, sizeof *reader);
     reader->provider = provider;
     reader->chat = chat;
     reader->text = text;
     reader->user = user;
-    reader->start = reader->unmerged = reader->element = chat->block->low;
+    reader->start = chat->block->low;
+    for (i = 0; i < TCALL_PLACES_; i++)
+        reader->place[i] = reader->start;
     reader->text_max = tcall_reader_free_(reader) / 2;
     reader->answer.input_tokens = reader->answer.output_tokens = -1;
     reader->answer.wait_ms = -1;
@@ -23801,10 +23828,9 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
     reader->state = TCALL_FRAME_DOCUMENT_;
     reader->several = reader->several || reader->any_document;
     reader->in_document = reader->any_document = true;
-    reader->event = TCALL_MEANS_UNKNOWN;
-    reader->whole = reader->piece = reader->in_whole = reader->told = false;
-    reader->repeats =
-        reader->unmerged > reader->start || reader->answer.text_cut;
+    memset(&reader->doc, 0, sizeof reader->doc);
+    reader->doc.repeats = reader->place[TCALL_AT_PENDING_] > reader->start ||
+                          reader->answer.text_cut;
     reader->member = (const uint8_t *)reader->provider->answer;
     reader->levels = reader->word_len = 0;
     reader->echoes = false;
@@ -23817,15 +23843,15 @@ static void tcall_reader_begin_document_(tcall_reader *reader)
 
 static void tcall_reader_end_document_(tcall_reader *reader)
 {
-    if (reader->event == TCALL_MEANS_RESTART)
+    if (reader->doc.event == TCALL_MEANS_RESTART)
         tcall_reader_clear_(reader);
     tcall_reader_settle_all_(reader);
-    reader->index = 0;
-    reader->known = reader->known || reader->told;
-    if (reader->whole && !reader->begins)
-        reader->complete = true;
-    else if (reader->piece && reader->event != TCALL_MEANS_ANSWER_ENDS)
-        reader->complete = false; /* it goes on */
+    reader->element.index = 0;
+    reader->known = reader->known || reader->doc.told;
+    if (reader->doc.whole && !reader->begins)
+        reader->said.complete = true;
+    else if (reader->doc.piece && reader->doc.event != TCALL_MEANS_ANSWER_ENDS)
+        reader->said.complete = false; /* it goes on */
     reader->in_document = false;
     reader->state = TCALL_FRAME_BETWEEN_;
 }
@@ -23853,7 +23879,7 @@ static const char *tcall_reader_document_(tcall_reader *reader,
         tcall_reader_fail_(reader, s->error);
     } else if (s->state == TCALL_AT_DONE_) {
         tcall_reader_end_document_(reader);
-        if (reader->told)
+        if (reader->doc.told)
             reader->silent = (uint32_t)(end - bytes);
     } else {
         tcall_reader_begin_line_(reader);
@@ -23902,7 +23928,7 @@ static void tcall_reader_byte_between_(tcall_reader *reader, char c)
     if (c == '{') {
         tcall_reader_begin_document_(reader);
     } else if (c == 'D' && reader->sse) {
-        reader->complete = true;
+        reader->said.complete = true;
         reader->state = TCALL_FRAME_OVER_;
     } else if (reader->sse && c && strchr("ntf\"-0123456789", c)) {
         reader->state = TCALL_FRAME_IGNORED_; /* null, or "ping" */
@@ -24016,7 +24042,7 @@ static bool tcall_reader_add_(tcall_reader *reader, int part, tcall_str bytes)
 {
     if (!tcall_reader_need_(reader, bytes.len))
         return false;
-    tcall_reader_append_(reader, reader->element, part, bytes);
+    tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_], part, bytes);
     return true;
 }
 
@@ -24034,37 +24060,42 @@ static void tcall_reader_note_object_(tcall_item_head_ *head)
 /* Completes a call. Returns false if there is nothing of it. */
 static bool tcall_reader_finish_call_(tcall_reader *reader)
 {
-    tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     char id[TCALL_MADE_ID_];
     if (!tcall_head_len_(head, TCALL_PART_NAME_) &&
         !tcall_head_len_(head, TCALL_PART_TEXT_) && !head->error) {
         reader->answer.unread = true;
         return false;
     }
-    if (!tcall_reader_add_(
-            reader, TCALL_PART_ID_,
-            tcall_chat_new_id_(reader->chat, reader->element, id)))
+    if (!tcall_reader_add_(reader, TCALL_PART_ID_,
+                           tcall_chat_new_id_(reader->chat,
+                                              reader->place[TCALL_AT_ELEMENT_],
+                                              id)))
         return false;
-    head = tcall_reader_head_(reader, reader->element);
+    head = tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (tcall_str_eq(tcall_head_part_(head, TCALL_PART_TEXT_),
                      tcall_str_of("null"))) {
-        tcall_reader_resize_(reader, reader->element, TCALL_PART_TEXT_, 0);
-        tcall_reader_append_(reader, reader->element, TCALL_PART_TEXT_,
-                             tcall_str_of("{}"));
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, 0);
+        tcall_reader_append_(reader, reader->place[TCALL_AT_ELEMENT_],
+                             TCALL_PART_TEXT_, tcall_str_of("{}"));
     }
     tcall_reader_note_object_(head);
     if (tcall_reasoning_kept_(reader) == TCALL_REASONING_SIGNATURES &&
         !tcall_head_len_(head, TCALL_PART_SIGNATURE_))
         head->flags |= TCALL_FLAG_UNSIGNED_;
-    reader->unmerged = reader->element;
+    reader->place[TCALL_AT_PENDING_] = reader->place[TCALL_AT_ELEMENT_];
     reader->answer.calls++;
     return true;
 }
 
-/* Completes the item at reader->element. Returns false if it is removed. */
+/* Completes the item at reader->place[TCALL_AT_ELEMENT_]. Returns false if it
+ * is removed. */
 static bool tcall_reader_finish_item_(tcall_reader *reader)
 {
-    const tcall_item_head_ *head = tcall_reader_head_(reader, reader->element);
+    const tcall_item_head_ *head =
+        tcall_reader_head_(reader, reader->place[TCALL_AT_ELEMENT_]);
     if (head->kind == TCALL_ITEM_CALL)
         return tcall_reader_finish_call_(reader);
     if (tcall_is_reasoning_(head) ? !tcall_reasoning_is_some_(reader, head)
@@ -24078,30 +24109,32 @@ static bool tcall_reader_finish_item_(tcall_reader *reader)
                              tcall_str_of(reader->provider->name));
 }
 
-/* Completes all items of a whole answer; reader->unmerged is the last call
- * then. */
+/* Completes all items of a whole answer; reader->place[TCALL_AT_PENDING_] is
+ * the last call then. */
 TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 {
-    reader->element = reader->start;
-    while (reader->element < reader->chat->block->low) {
+    reader->place[TCALL_AT_ELEMENT_] = reader->start;
+    while (reader->place[TCALL_AT_ELEMENT_] < reader->chat->block->low) {
         const bool stays = tcall_reader_finish_item_(reader);
         if (reader->answer.error)
             return;
         if (stays)
-            reader->element = tcall_reader_next_(reader, reader->element);
+            reader->place[TCALL_AT_ELEMENT_] =
+                tcall_reader_next_(reader, reader->place[TCALL_AT_ELEMENT_]);
         else
-            tcall_reader_remove_(reader, reader->element);
+            tcall_reader_remove_(reader, reader->place[TCALL_AT_ELEMENT_]);
     }
-    if (reader->cut && reader->answer.calls) {
-        tcall_item_head_ *last = tcall_reader_head_(reader, reader->unmerged);
+    if (reader->said.cut && reader->answer.calls) {
+        tcall_item_head_ *last = tcall_reader_pending_(reader);
         if (last->error != TCALL_E_MEMORY)
             last->error = (int8_t)TCALL_E_CUT;
     }
-    if (reader->answer.text_cut && reader->has_text) {
+    if (reader->answer.text_cut && reader->said.has_text) {
         tcall_str text = tcall_head_part_(
-            tcall_reader_head_(reader, reader->text_at), TCALL_PART_TEXT_);
-        tcall_reader_resize_(reader, reader->text_at, TCALL_PART_TEXT_,
-                             tcall_utf8_whole_(text));
+            tcall_reader_head_(reader, reader->place[TCALL_AT_TEXT_]),
+            TCALL_PART_TEXT_);
+        tcall_reader_resize_(reader, reader->place[TCALL_AT_TEXT_],
+                             TCALL_PART_TEXT_, tcall_utf8_whole_(text));
     }
 }
 
@@ -24109,8 +24142,8 @@ TCALL_NOINLINE_ static void tcall_reader_finish_(tcall_reader *reader)
 static int tcall_reader_lacks_(const tcall_reader *reader)
 {
     const bool alone = !reader->sse && !reader->several &&
-                       reader->event == TCALL_MEANS_UNKNOWN;
-    if (!reader->in_page && !reader->complete)
+                       reader->doc.event == TCALL_MEANS_UNKNOWN;
+    if (!reader->in_page && !reader->said.complete)
         return TCALL_E_PROVIDER;
     if (!reader->any_document && reader->sse)
         return TCALL_E_PROTOCOL;
@@ -24125,9 +24158,9 @@ static int tcall_reader_lacks_(const tcall_reader *reader)
 static void tcall_reader_check_end_(tcall_reader *reader)
 {
     tcall_answer *answer = &reader->answer;
-    if (reader->finished && !reader->begins)
-        reader->complete = true;
-    if (!answer->error && (!reader->complete || reader->in_document))
+    if (reader->said.finished && !reader->begins)
+        reader->said.complete = true;
+    if (!answer->error && (!reader->said.complete || reader->in_document))
         answer->error = tcall_reader_lacks_(reader);
     if (reader->in_page && reader->any_document &&
         answer->error != TCALL_E_NO_ANSWER)
@@ -24158,7 +24191,7 @@ int tcall_reader_end(tcall_reader *reader)
     tcall_reader_check_end_(reader);
     if (!answer->error)
         tcall_reader_finish_(reader);
-    if (!answer->error && !answer->calls && !reader->has_text) {
+    if (!answer->error && !answer->calls && !reader->said.has_text) {
         tcall_answer_check_empty_(answer);
         if (reader->missing && !answer->error) /* it was not empty */
             answer->error = TCALL_E_MEMORY;
@@ -24168,9 +24201,9 @@ int tcall_reader_end(tcall_reader *reader)
     if (tcall_reasoning_is_free_(reader))
         answer->reasoning_dropped = 0;
     tcall_reader_note_need_(reader);
-    cut = reader->cut || answer->text_cut;
+    cut = reader->said.cut || answer->text_cut;
     if (!answer->error && reader->text_calls && !answer->calls &&
-        reader->has_text)
+        reader->said.has_text)
         reader->text_calls->read(reader->text_calls, reader, cut);
     if (answer->error)
         reader->chat->block->low = reader->start;
@@ -24293,8 +24326,8 @@ static int tcall_openai_own_(const tcall_provider *provider, tcall_writer *out,
 }
 
 TCALL_PROVIDER_(openai, openai, tcall_openai_own_, "https://api.openai.com",
-                "/v1/chat/completions", NULL, "Authorization", "Bearer ", NULL,
-                NULL, TCALL_REASONING_NONE, NULL, TCALL_STRICT_OPENAI,
+                "/v1/chat/completions", "", "Authorization", "Bearer ", "", "",
+                TCALL_REASONING_NONE, "", TCALL_STRICT_OPENAI,
                 TCALL_QUIRK_SHORT_IDS, 0)
 
 /* ==========================================================================
@@ -24417,10 +24450,10 @@ static int tcall_anthropic_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(anthropic, anthropic, tcall_anthropic_write_,
-                "https://api.anthropic.com", "/v1/messages", NULL, "x-api-key",
+                "https://api.anthropic.com", "/v1/messages", "", "x-api-key",
                 "", "anthropic-version", "2023-06-01",
                 TCALL_REASONING_DATA, /* as thinking and redacted_thinking */
-                NULL, TCALL_STRICT_ANTHROPIC,
+                "", TCALL_STRICT_ANTHROPIC,
                 TCALL_QUIRK_PLAIN_IDS | TCALL_QUIRK_BOUND_REASONING |
                     TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_FORCE |
                     TCALL_QUIRK_NO_PARALLEL,
@@ -24492,7 +24525,7 @@ static int tcall_ollama_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(ollama, ollama, tcall_ollama_write_, "http://127.0.0.1:11434",
-                "/api/chat", NULL, "Authorization", "Bearer ", NULL, NULL,
+                "/api/chat", "", "Authorization", "Bearer ", "", "",
                 TCALL_REASONING_TEXT, "thinking", TCALL_STRICT_OLLAMA,
                 TCALL_QUIRK_WEAK_CHOICE | TCALL_QUIRK_SAY_CONTEXT |
                     TCALL_QUIRK_FREE_REASONING,
@@ -24623,10 +24656,9 @@ static int tcall_responses_write_(const tcall_provider *provider,
 }
 
 TCALL_PROVIDER_(responses, responses, tcall_responses_write_,
-                "https://api.openai.com", "/v1/responses", NULL,
-                "Authorization", "Bearer ", NULL, NULL,
-                TCALL_REASONING_ELEMENTS, NULL, TCALL_STRICT_OPENAI,
-                TCALL_QUIRK_ORDERED, 0)
+                "https://api.openai.com", "/v1/responses", "", "Authorization",
+                "Bearer ", "", "", TCALL_REASONING_ELEMENTS, "",
+                TCALL_STRICT_OPENAI, TCALL_QUIRK_ORDERED, 0)
 
 /* ==========================================================================
  * >>gemini
@@ -24747,14 +24779,12 @@ static int tcall_gemini_write_(const tcall_provider *provider,
     return tcall_write_body_end_(provider, out, request);
 }
 
-static const char tcall_gemini_stream_path_[] =
-    "/v1beta/models/{model}:streamGenerateContent?alt=sse";
-
 TCALL_PROVIDER_(gemini, gemini, tcall_gemini_write_,
                 "https://generativelanguage.googleapis.com",
                 "/v1beta/models/{model}:generateContent",
-                tcall_gemini_stream_path_, "x-goog-api-key", "", NULL, NULL,
-                TCALL_REASONING_SIGNATURES, NULL, TCALL_STRICT_NONE,
+                "/v1beta/models/{model}:streamGenerateContent?alt=sse",
+                "x-goog-api-key", "", "", "", TCALL_REASONING_SIGNATURES, "",
+                TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL,
                 TCALL_TURNS_RESULTS_ALONE)
 
@@ -24880,10 +24910,10 @@ static int tcall_interactions_write_(const tcall_provider *provider,
 
 TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
                 "https://generativelanguage.googleapis.com",
-                "/v1beta/interactions", NULL, "x-goog-api-key", "",
+                "/v1beta/interactions", "", "x-goog-api-key", "",
                 "Api-Revision", "2026-05-20",
                 TCALL_REASONING_DATA, /* words and signatures */
-                NULL, TCALL_STRICT_NONE,
+                "", TCALL_STRICT_NONE,
                 TCALL_QUIRK_ORDERED | TCALL_QUIRK_NO_PARALLEL, 0)
 
 /* ==========================================================================
@@ -24898,9 +24928,9 @@ TCALL_PROVIDER_(interactions, interactions, tcall_interactions_write_,
 
 /* The members of a piece that are put together: of the first ones all texts,
  * joined; of others that of the last piece, where a signature is. */
-static const char *const tcall_detail_members_[] = {
-    "text", "summary", "signature", "id", "format"};
-enum { TCALL_DETAIL_JOINED_ = 2 };
+static const char tcall_detail_members_[] =
+    "text\0summary\0signature\0id\0format";
+enum { TCALL_DETAIL_JOINED_ = 2, TCALL_DETAIL_ROWS_ = 5 };
 
 /* Returns the next object of such lists, or NULL at the end. */
 static const char *tcall_next_piece_(const char *p, const char *end)
@@ -24936,27 +24966,40 @@ static const char *tcall_detail_end_(const char *first, const char *end)
  * the next detail has it. Texts are joined as they are, escapes and all: each
  * begins and ends at whole characters. */
 static void tcall_write_joined_(tcall_writer *out, const char *first,
-                                const char *next, const char *end, size_t row)
+                                const char *next, const char *end, unsigned row)
 {
-    const char *text = NULL;
+    const char *key = tcall_nth_(tcall_detail_members_, row), *text = NULL;
+    const bool joined = row < TCALL_DETAIL_JOINED_;
     for (; first != next;
          first = tcall_next_piece_(tcall_text_skip_(first), end)) {
-        const char *more = tcall_text_get_(first, tcall_detail_members_[row]);
+        const char *more = tcall_text_get_(first, key);
         if (!more || *more != '"')
             continue;
-        if (!text)
-            tcall_write_key(out, tcall_detail_members_[row]);
-        if (!text && row < TCALL_DETAIL_JOINED_)
+        if (joined && !text) {
+            tcall_write_key(out, key);
             tcall_write_char_(out, '"');
+        }
         text = more;
-        if (row < TCALL_DETAIL_JOINED_)
+        if (joined)
             tcall_write_bytes(out, tcall_text_inner_(text).ptr,
                               tcall_text_inner_(text).len);
     }
-    if (text && row < TCALL_DETAIL_JOINED_)
+    if (text && joined)
         tcall_write_char_(out, '"');
-    else if (text)
-        tcall_write_verbatim(out, tcall_text_verbatim_(text));
+    if (!text || joined)
+        return;
+    tcall_write_key(out, key);
+    tcall_write_verbatim(out, tcall_text_verbatim_(text));
+}
+
+/* Is the key, quotes included, one of those that are put together? */
+static bool tcall_is_joined_(const char *key)
+{
+    unsigned row = 0;
+    while (row < TCALL_DETAIL_ROWS_ &&
+           !tcall_text_is_(key, tcall_nth_(tcall_detail_members_, row)))
+        row++;
+    return row < TCALL_DETAIL_ROWS_;
 }
 
 /* Writes the pieces of a detail as one: what is put together comes after the
@@ -24965,17 +25008,14 @@ static void tcall_write_detail_(tcall_writer *out, const char *first,
                                 const char *next, const char *end)
 {
     const char *key = tcall_text_next_(first + 1), *after;
-    size_t row;
+    unsigned row;
     tcall_write_open(out, '{');
     for (; !tcall_text_closes_(key); key = tcall_text_next_(after)) {
         after = tcall_text_skip_(tcall_text_value_(key));
-        for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
-            if (tcall_text_is_(key, tcall_detail_members_[row]))
-                break;
-        if (row == TCALL_ARRAY_LEN(tcall_detail_members_))
+        if (!tcall_is_joined_(key))
             tcall_write_verbatim(out, tcall_slice_(key, (size_t)(after - key)));
     }
-    for (row = 0; row < TCALL_ARRAY_LEN(tcall_detail_members_); row++)
+    for (row = 0; row < TCALL_DETAIL_ROWS_; row++)
         tcall_write_joined_(out, first, next, end, row);
     tcall_write_close(out, '}');
 }
@@ -25006,9 +25046,9 @@ static int tcall_openai_write_(const tcall_provider *provider,
     return tcall_openai_body_(provider, out, request, tcall_write_details_);
 }
 
-#define TCALL_X_(name, format, url, path, header, prefix, ...)              \
-    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, NULL, \
-                    header, prefix, NULL, NULL, __VA_ARGS__)
+#define TCALL_X_(name, format, url, path, header, prefix, ...)            \
+    TCALL_PROVIDER_(name, format, tcall_##format##_write_, url, path, "", \
+                    header, prefix, "", "", __VA_ARGS__)
 TCALL_SERVERS(TCALL_X_)
 #undef TCALL_X_
 
