@@ -3,7 +3,7 @@
 #include "hooks.c"
 #include "pick.c"
 #include "answer_feed.c"
-#include "mask.c"
+#include "records.c"
 #include "mend.c"
 
 /* ==========================================================================

@@ -244,7 +244,7 @@ TCALL_SHARED_ tcall_str tcall_machine_hand_(const tcall_machine *m)
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
 static const uint8_t tcall_misfit_keys_[] TCALL_FLASH_ = {
     0,
-#define TCALL_X_(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define TCALL_X_(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
     TCALL_MISFITS(TCALL_X_)
 #undef TCALL_X_
 };

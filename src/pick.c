@@ -1,7 +1,7 @@
 #pragma once
 #include "pick.h"
-#include "registry.c"
-#include "shape_text.c"
+#include "tools.c"
+#include "say_schema.c"
 
 /* ==========================================================================
  * >>pick

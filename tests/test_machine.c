@@ -680,7 +680,7 @@ static int keyword_of(int code)
 {
 #define TCALL_ON_UNKNOWN_ TCALL_ON_OTHERS_
     static const uint8_t keywords[] = {0,
-#define X(NAME, keyword, sentence) TCALL_ON_##NAME##_,
+#define X(NAME, keyword, wrong, remedy) TCALL_ON_##NAME##_,
                                        TCALL_MISFITS(X)
 #undef X
     };
