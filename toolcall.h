@@ -1392,17 +1392,23 @@ TCALL_API int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap);
     X(UNEVALUATED, "unevaluatedProperties", '!') \
     X(UNEVALUATED_ITEMS, "unevaluatedItems", '!')
 
+/* X of what else a fault may be. */
+#define TCALL_NO_KEYWORDS_(X)    \
+    X(ROOM, "room", 0)           \
+    X(DUPLICATE, "duplicate", 0) \
+    X(NUL, "nul", 0)             \
+    X(LEVELS, "levels", 0)
+
 enum {
     TCALL_ON_NOTHING_,
 #define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
     TCALL_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
         TCALL_KEYWORD_COUNT_,
-    /* misfits that are no keyword */
-    TCALL_ON_ROOM_ = TCALL_KEYWORD_COUNT_,
-    TCALL_ON_DUPLICATE_,
-    TCALL_ON_NUL_,
-    TCALL_ON_LEVELS_
+    TCALL_ON_LAST_KEYWORD_ = TCALL_KEYWORD_COUNT_ - 1,
+#define TCALL_X_(NAME, keyword, begins) TCALL_ON_##NAME##_,
+    TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
 };
 
 /* Flags of a node that is no shape. */
@@ -1576,10 +1582,10 @@ struct tcall_machine {
     /* private */
     uint8_t types; /* of the value that is read */
     bool named, inner, mended, brings, known, failed;
-    uint16_t first, frames;    /* the run of the value; slots in use */
-    uint32_t token, key;       /* in the text: the value, the member at hand */
-    uint32_t again, again_end; /* text that is read instead of the bytes */
-    tcall_fit_ fit;            /* place NULL: it has no shape */
+    uint16_t first, frames; /* the run of the value; slots in use */
+    uint32_t token, key;    /* in the text: the value, the member at hand */
+    uint32_t again; /* the end of text that is to be read where it stands */
+    tcall_fit_ fit; /* place NULL: it has no shape */
     tcall_words_ words;
     uint8_t skip; /* 1 + the depth of a container that no shape is for */
     bool heard;   /* the scalar, and whatever is skipped: it has a shape */
@@ -6351,9 +6357,11 @@ static void tcall_decoder_note_(tcall_syntax_ *s, uint8_t code, uint8_t levels)
     for (i = 0; i < levels; i++)
         misfit->trail[i] = decoder->places[i].index;
 #if TOOLCALL_MISFIT_TEXT
-    misfit->text_len = TOOLCALL_MISFIT_TEXT;
-    if (decoder->fit.length < TOOLCALL_MISFIT_TEXT)
-        misfit->text_len = (uint8_t)decoder->fit.length;
+    misfit->text_len = 0;
+    if (code == TCALL_MISFIT_UNKNOWN || code == TCALL_MISFIT_ENUM)
+        misfit->text_len = (uint8_t)(decoder->fit.length < TOOLCALL_MISFIT_TEXT
+                                         ? decoder->fit.length
+                                         : TOOLCALL_MISFIT_TEXT);
     memcpy(misfit->text, decoder->text, misfit->text_len);
 #endif
 }
@@ -7260,14 +7268,33 @@ int tcall_tree(tcall_json value, jsmntok_t *tok, unsigned cap)
  * >>node
  */
 
-/* The words of the keywords, by their numbers. */
-static const char *const tcall_keyword_words_[] = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
-                                                   TCALL_KEYWORDS_(TCALL_X_)
+/* The words of the keywords: one object, which is linked where one is named. */
+static const struct tcall_keyword_words_ {
+#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0)
+    TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-                                                       "room",
-                                                   "duplicate", "nul",
-                                                   "levels"};
+} tcall_keyword_words_ = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                          TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Where they begin in it, by their numbers. */
+static const uint16_t tcall_keyword_offsets_[] = {
+#define TCALL_X_(NAME, keyword, begins) \
+    offsetof(struct tcall_keyword_words_, NAME##_),
+    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+        TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the word of a keyword. */
+TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
+{
+    return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
+}
 
 /* The keywords in the order of their letters. */
 static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
@@ -7325,7 +7352,7 @@ TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
     while (low < high) {
         size_t middle = (low + high) / 2, i = 0;
         uint8_t on = tcall_keywords_sorted_[middle];
-        const char *known = tcall_keyword_words_[on];
+        const char *known = tcall_keyword_word_(on);
         while (i < word.len && known[i] == word.ptr[i])
             i++;
         if (i == word.len && !known[i])
@@ -7629,15 +7656,11 @@ TCALL_SHARED_ tcall_frame_ *tcall_machine_push_(tcall_machine *m,
                                                 uint16_t parent)
 {
     tcall_frame_ *f = &tcall_machine_slot_(m)->frame;
-    f->role = TCALL_ROLE_AND_;
-    f->flags = 0;
+    memset(f, 0, sizeof *f); /* its role is AND */
     f->parent = parent;
     f->node = node;
     f->by = by;
-    f->came = 0;
-    f->branch = 0;
     f->count = TCALL_NO_FRAME_;
-    f->met = 0;
     if (node->rows && node->rows->on <= TCALL_ON_DEPENDENT_)
         m->brings = true;
     return f;
@@ -8035,13 +8058,12 @@ static uint8_t tcall_machine_number_(tcall_machine *m)
 /* Reads what stands in the text itself, which is written over what was read. */
 static void tcall_machine_again_(tcall_machine *m)
 {
-    const char *from = m->text + m->again;
-    size_t len = m->again_end - m->again;
-    m->again_end = 0;
+    uint32_t from = m->token + 1, end = m->again;
+    m->again = 0;
     m->inner = true;
     m->mended = true;
     m->syntax.state = TCALL_AT_VALUE_;
-    tcall_syntax_feed_(&m->syntax, from, len);
+    tcall_syntax_feed_(&m->syntax, m->text + from, end - from);
     m->mended = false;
 }
 
@@ -8061,7 +8083,7 @@ static void tcall_machine_scalar_(tcall_machine *m)
         types = tcall_machine_number_(m);
     if (!tcall_machine_going_(m))
         return;
-    if (m->again_end)
+    if (m->again)
         tcall_machine_again_(m);
     else if (!types)
         m->frames = m->first; /* the value was left out */
@@ -8186,14 +8208,13 @@ static void tcall_machine_decode_(tcall_machine *m)
 {
     char *to = m->text + m->token + 1;
     const char *at = to, *end = m->text + m->len - 1;
-    m->again = m->token + 1;
     while (at < end) {
         char bytes[4];
         size_t len = tcall_text_char_(&at, bytes);
         memcpy(to, bytes, len);
         to += len;
     }
-    m->again_end = (uint32_t)(to - m->text);
+    m->again = (uint32_t)(to - m->text);
     m->len = m->token;
     m->frames = m->first;
 }
@@ -10680,17 +10701,13 @@ static bool tcall_rows_matches_(tcall_machine *m, const tcall_match *match,
 static bool tcall_rows_required_(tcall_machine *m, const tcall_frame_ *f,
                                  const tcall_row *row)
 {
-    const tcall_row *list = tcall_row_of_(f->node, TCALL_ON_PROPERTIES_);
-    const char *name = tcall_text_first_(row->of.text);
-    const char *last = NULL;
-    uint16_t i, k = TCALL_NO_MEMBER_;
+    const char *name = tcall_text_first_(row->of.text), *last = NULL;
     bool ok = true;
+    uint16_t i;
     if (row->flags & TCALL_ROW_MUSTS_ && f->met == row->count)
         return true;
     for (i = 0; name && tcall_machine_going_(m); i++) {
-        k = list ? tcall_member_of_(list, (uint16_t)(k + 1), name, 0)
-                 : TCALL_NO_MEMBER_;
-        if (k < 32 ? !(f->came >> k & 1) : !tcall_rows_has_(m, name, &last))
+        if (!tcall_rows_has_(m, name, &last))
             ok = tcall_rows_fails_(m, f, TCALL_ON_REQUIRED_, row, i);
         name = tcall_text_after_(tcall_text_skip_(name));
     }
@@ -12749,7 +12766,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
-    return tcall_keyword_words_[on];
+    return tcall_keyword_word_((uint8_t)on);
 }
 
 /* Returns the next word of an enum, or name of a property, or NULL. */

@@ -6,14 +6,33 @@
  * >>node
  */
 
-/* The words of the keywords, by their numbers. */
-static const char *const tcall_keyword_words_[] = {"",
-#define TCALL_X_(NAME, keyword, begins) keyword,
-                                                   TCALL_KEYWORDS_(TCALL_X_)
+/* The words of the keywords: one object, which is linked where one is named. */
+static const struct tcall_keyword_words_ {
+#define TCALL_X_(NAME, keyword, begins) char NAME##_[sizeof keyword];
+    TCALL_X_(NOTHING, "", 0)
+    TCALL_KEYWORDS_(TCALL_X_)
+    TCALL_NO_KEYWORDS_(TCALL_X_)
 #undef TCALL_X_
-                                                       "room",
-                                                   "duplicate", "nul",
-                                                   "levels"};
+} tcall_keyword_words_ = {"",
+#define TCALL_X_(NAME, keyword, begins) keyword,
+                          TCALL_KEYWORDS_(TCALL_X_) TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Where they begin in it, by their numbers. */
+static const uint16_t tcall_keyword_offsets_[] = {
+#define TCALL_X_(NAME, keyword, begins) \
+    offsetof(struct tcall_keyword_words_, NAME##_),
+    TCALL_X_(NOTHING, "", 0) TCALL_KEYWORDS_(TCALL_X_)
+        TCALL_NO_KEYWORDS_(TCALL_X_)
+#undef TCALL_X_
+};
+
+/* Returns the word of a keyword. */
+TCALL_SHARED_ const char *tcall_keyword_word_(uint8_t on)
+{
+    return (const char *)&tcall_keyword_words_ + tcall_keyword_offsets_[on];
+}
 
 /* The keywords in the order of their letters. */
 static const uint8_t tcall_keywords_sorted_[] = {TCALL_ON_DEFS_,
@@ -71,7 +90,7 @@ TCALL_SHARED_ uint8_t tcall_keyword_of_(tcall_str word)
     while (low < high) {
         size_t middle = (low + high) / 2, i = 0;
         uint8_t on = tcall_keywords_sorted_[middle];
-        const char *known = tcall_keyword_words_[on];
+        const char *known = tcall_keyword_word_(on);
         while (i < word.len && known[i] == word.ptr[i])
             i++;
         if (i == word.len && !known[i])

@@ -705,7 +705,7 @@ static const char *tcall_fault_word_(const tcall_said_fault_ *said)
         return "false";
     if (row && row->flags & TCALL_ROW_OLD_)
         on = on == TCALL_ON_ITEMS_ ? TCALL_ON_EXTRA_ : TCALL_ON_DEPENDENCIES_;
-    return tcall_keyword_words_[on];
+    return tcall_keyword_word_((uint8_t)on);
 }
 
 /* Returns the next word of an enum, or name of a property, or NULL. */
