@@ -1,5 +1,5 @@
 #pragma once
-#include "agent_desc.h"
+#include "pick.h"
 #include "hooks.h"
 #include "answer.h"
 
@@ -21,6 +21,140 @@
  */
 
 #ifndef TOOLCALL_NO_AGENT
+
+/* -- The one door to the network --
+ *
+ * The library never opens a socket: an agent is given a transport, and port/
+ * has one that fits. What follows is for authors of others.
+ */
+
+/* One header line. The value is sent as value followed by secret; the secret
+ * must never reach a log, an error or an event. Both may be NULL. */
+typedef struct tcall_header {
+    const char *name;
+    const char *value;
+    const char *secret;
+} tcall_header;
+
+/* What the transport has to send before the body. Host, port and TLS belong
+ * to the transport, which was set up for one server. */
+typedef struct tcall_request {
+    const char *method;          /* "POST" */
+    const char *path;            /* "/v1/chat/completions" */
+    const tcall_header *headers; /* beside Host and Content-Length */
+    size_t header_count;
+    size_t body_len; /* exact number of bytes of the body */
+} tcall_request;
+
+/* What is known of the answer besides its body. */
+typedef struct tcall_response {
+    int status;          /* HTTP status, 0 as long as it is unknown */
+    long retry_after_ms; /* from retry-after(-ms), -1 when absent */
+    int should_retry;    /* x-should-retry: 1 true, -1 false, 0 absent */
+} tcall_response;
+
+/* The one door to the network: an exchange of one request and one answer.
+ * The order is open, write until body_len bytes were accepted, read until 0,
+ * close. Each may answer TCALL_E_AGAIN (nothing was done, call again later) or
+ * another error, after which only close is called. Each does a bounded piece of
+ * work and does not block: max_ms and cancel are looked at between them. */
+typedef struct tcall_transport {
+    /* Connects (or reuses a connection) and sends the head of the request.
+     * req and res stay valid until close; res has to be filled in before read
+     * gives its first byte. */
+    int (*open)(void *user, const tcall_request *req, tcall_response *res);
+    /* Returns how many of the len bytes were accepted, > 0. */
+    int (*write)(void *user, const char *bytes, size_t len);
+    /* Returns how many bytes were stored, or 0 when the body is complete. A
+     * body that ends early is TCALL_E_CLOSED, never 0. */
+    int (*read)(void *user, char *bytes, size_t cap);
+    /* Ends the exchange, whatever its state; called once for each open. */
+    void (*close)(void *user);
+    /* Returns a monotonic clock in milliseconds, which may wrap. NULL: there
+     * are no limits of time and no request is sent again. */
+    uint32_t (*now_ms)(void *user);
+    /* Sleeps until the first thing that wait names has come, or less; a signal
+     * should wake it. NULL: tcall_agent_run polls without a pause. */
+    void (*wait)(void *user, const tcall_wait *wait);
+    /* Adds to wait what the last TCALL_E_AGAIN was for. NULL, or if it adds
+     * nothing: the transport is asked again every TCALL_WAIT_POLL_MS. */
+    void (*wants)(void *user, tcall_wait *wait);
+    void *user;
+} tcall_transport;
+
+/* -- What an agent is made of -- */
+
+/* What an agent is made of. tc, provider, model and the transport's open,
+ * write, read and close are required; zero is the default of all the rest. */
+typedef struct tcall_agent_desc {
+    tcall *tc;
+    const tcall_provider *provider;
+    tcall_transport transport;
+    const char *model;
+    const char *key;    /* secret; NULL when the server wants none */
+    const char *path;   /* default: the provider's; "{model}" is filled in */
+    const char *system; /* instructions for the model */
+    /* Further members of the body and further headers: see tcall_chat_request
+     * and tcall_header. They are checked here and whenever a turn begins; of
+     * agent->desc they may be replaced between two turns. */
+    const char *extra;
+    const struct tcall_header *headers;
+    size_t header_count; /* at most TCALL_AGENT_HEADERS */
+    bool cache_prompt;   /* see tcall_chat_request */
+    int max_tokens;      /* of one answer; default: the provider's */
+    int parallel;        /* calls of one answer that are under way at a time,
+                          * where tools answer TCALL_E_AGAIN; default 1 */
+    const tcall_call *parent; /* of a sub-agent: the call that it works for */
+    /* Limits of one turn. */
+    int max_rounds;  /* requests; default 8 */
+    int max_calls;   /* calls run; default 32 */
+    uint32_t max_ms; /* time; default: no limit */
+    /* Tokens, requests and answers together, as the provider counts
+     * them: once there are so many no call runs and no request is made. An
+     * answer that ends the turn may pass it. Default: no limit. */
+    uint32_t max_turn_tokens;
+    /* How often one request is sent; default 3, 1: never again. It is sent
+     * again where that may help:
+     * nothing of an answer came because the connection failed, or the HTTP
+     * status is 408, 409, 429 or 500 to 599, or as the header x-should-retry
+     * says. The wait before is the server's (Retry-After), else 0.5 s, 1 s,
+     * 2 s and so on to 8 s, up to half of which is left to chance. A wait that
+     * would pass max_ms ends the turn. No tool runs again because of it. */
+    int max_tries;
+    uint32_t max_wait_ms; /* longer waits are cut to this; default 60000 */
+    uint32_t seed;        /* of chance in those waits; default: the clock */
+    size_t io_size;       /* bytes for reading and writing; default 512 */
+    bool stream;
+    /* One call an answer: the provider is told so, and further ones do not run
+     * but have TCALL_E_LIMIT as result. */
+    bool no_parallel;
+    bool allow_repeat; /* the same call may be made again in a turn: see
+                        * >>loops, and allow_repeat of a tool */
+    /* The family of models whose calls in text count, &tcall_text_qwen: for a
+     * server that does not read them. See >>text_calls. */
+    const struct tcall_text_calls *text_calls;
+    /* Replace ${name} in descriptions of tools; NULL: they are sent as they
+     * are. */
+    const tcall_variable *variables;
+    /* tcall_pick, or a function like it: tools that pick_opts exclude are not
+     * offered, and of more than TCALL_AGENT_ALL tools only those that it picks
+     * for what the user says first: by the first turn that has some, and kept.
+     * Other tools would make the provider read all anew, and void the reasoning
+     * that was to go back; another pick, or other pick_opts, by tcall_agent_use
+     * make them anew. NULL: all tools are offered that tc->desc permits. */
+    int (*pick)(tcall *tc, tcall_str input, const struct tcall_pick_opts *opts,
+                tcall_picked *picks, int max);
+    const struct tcall_pick_opts *pick_opts; /* NULL: its defaults */
+} tcall_agent_desc;
+
+/* Limits of an agent. */
+enum {
+    TCALL_AGENT_HEADERS = 4, /* most headers of the user */
+    TCALL_AGENT_ALL = 20,    /* so many tools are all sent */
+    TCALL_AGENT_PICKS = 16   /* most picks that are sent, pinned ones too */
+};
+
+/* -- The agent -- */
 
 typedef struct tcall_agent tcall_agent;
 
@@ -118,35 +252,33 @@ struct tcall_agent {
     const tcall_agent *self; /* where tcall_agent_init has succeeded */
     tcall_flag cancelled;    /* by tcall_agent_cancel */
     uint8_t state;
-    bool opened;       /* the transport has to be closed */
-    bool reconnected;  /* a dead connection was replaced */
-    bool unanswered;   /* the last question was taken back */
-    bool last_round;   /* calls of this answer do not run: it asked for words */
-    bool picked;       /* the offer is only made smaller from now on */
-    size_t offer_size; /* bytes of tc->offer */
-    uint16_t tries;    /* of this request */
+    bool reconnected; /* a dead connection was replaced */
+    bool unanswered;  /* the last question was taken back */
+    bool last_round;  /* calls of this answer do not run: it asked for words */
+    bool picked;      /* the offer is only made smaller from now on */
+    uint16_t tries;   /* of this request */
     uint32_t pause_began, pause; /* the wait before the next try */
     uint32_t random;             /* state of chance in these waits */
     tcall_request request;
     tcall_header headers[3 + TCALL_AGENT_HEADERS];
+    size_t path_mark; /* of the block, before a path that was put together */
     uint32_t setting; /* a sum of all that requests say but the conversation */
     long context;     /* what servers are told that have to be */
     tcall_reader *reader;
     char *io;              /* desc.io_size bytes */
-    size_t path_size;      /* of a path in the block, before the chat */
     size_t sent, received; /* bytes of the bodies */
     size_t unsent;         /* bytes in io that were written, but not sent */
     tcall_resume_ resume;  /* where the request is taken up again */
     size_t answer_at;      /* where the last answer begins in the chat */
-    size_t call_at;        /* calls of it that have a result */
-    tcall_call *batch;     /* calls under way: call, or in the block */
+    int call_at;           /* calls of it that have a result */
+    tcall_call *call;      /* one, in the block */
+    tcall_call *batch;     /* calls under way: that one, or more in the block */
     size_t batch_mark;     /* of the block, before them */
     int batch_count;
-    int current;       /* the call of the batch that goes on next */
+    int current;       /* the call of the batch that was the last to go on */
     int waiting;       /* calls in a row that wait */
     tcall_loops loops; /* calls of this turn */
     tcall_writer out;  /* counts a request; of the call whose turn it is */
-    tcall_call call;
 };
 
 #endif /* TOOLCALL_NO_AGENT */

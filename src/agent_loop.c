@@ -1,285 +1,192 @@
 #pragma once
-#include "agent.h"
-#include "pick.c"
-#include "answer_feed.c"
-#include "mask.c"
-#include "agent_calls.c"
+#include "agent.c"
 
 /* ==========================================================================
  * >>agent_loop: a turn, step by step
  *
- * One turn is a walk through the states below. A step is one of them, or one
- * piece of the body that goes out or comes in, or one call.
+ * One turn is a walk through the states of an agent. A step is one of them, or
+ * one piece of the body that goes out or comes in, or one call.
  */
 
 #ifndef TOOLCALL_NO_AGENT
 
-/* Bytes of a path that has to name the model; 0 of any other. */
-static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
-{
-    const char *hole = strchr(desc->path, '{');
-    const char *rest = hole ? strchr(hole, '}') : NULL;
-    return rest ? tcall_round_up_((size_t)(hole - desc->path) + strlen(rest) +
-                                  strlen(desc->model))
-                : 0;
-}
+/* ---- room for the turn ---- */
 
-/* Where the path has to name the model, it is put together in the block, right
- * before the conversation, which moves. */
-static int tcall_agent_set_path_(tcall_agent *agent)
+/* Drops the oldest turn; the last one only where all of them are old. Returns
+ * false if there is none to drop. Images that the user has shown, but said
+ * nothing to yet, are of the turn to come. */
+static bool tcall_chat_drop_(tcall_chat *chat, bool old)
 {
-    tcall_block *block = &agent->desc.tc->block;
-    tcall_chat *chat = &agent->chat;
-    const char *path = agent->desc.path, *hole = strchr(path, '{');
-    size_t size = tcall_agent_path_size_(&agent->desc);
-    size_t start = chat->start - agent->path_size;
-    tcall_writer writer;
-    if (size > agent->path_size &&
-        !tcall_block_room_(block, size - agent->path_size))
-        return TCALL_E_MEMORY;
-    tcall_chat_shift_(chat, chat->start, start + size);
-    chat->start = start + size;
-    agent->path_size = size;
-    if (!size)
-        return TCALL_OK;
-    tcall_writer_init(&writer, block->base + start, size);
-    tcall_write_bytes(&writer, path, (size_t)(hole - path));
-    tcall_write_text(&writer, agent->desc.model);
-    tcall_write_text(&writer, strchr(hole, '}') + 1);
-    tcall_write_bytes(&writer, "", 1); /* with its NUL */
-    agent->desc.path = writer.buf;
-    return TCALL_OK;
-}
-
-/* Bytes of the offer of a turn: a bit for each row. */
-static size_t tcall_agent_offer_size_(const tcall_desc *desc)
-{
-    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
-    return tcall_round_up_(rows / 8 + 1);
-}
-
-/* Bytes that an agent takes for as long as it lives. */
-static size_t tcall_agent_size_(const tcall_desc *desc,
-                                const tcall_agent_desc *agent)
-{
-    return tcall_agent_offer_size_(desc) +
-           tcall_round_up_(sizeof(tcall_reader)) +
-           tcall_round_up_(agent->io_size) + tcall_agent_path_size_(agent);
-}
-
-size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
-                        size_t bytes)
-{
-    size_t need = tcall_need(desc, bytes);
-    tcall_agent_desc made = *agent;
-    if (!need || !agent->provider || !agent->model)
-        return 0;
-    tcall_agent_defaults_(&made);
-    if (made.parallel > 1) /* calls hold what they need at the same time */
-        need += 2 * bytes;
-    return need + tcall_agent_size_(desc, &made);
-}
-
-/* Was it set up, in a registry that was not set up anew? Memory that was not
- * set up yet does not point to itself. */
-TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
-{
-    return agent->self == agent && agent->desc.tc->agent == agent;
-}
-
-int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    const char *problem = tcall_agent_problem_(desc);
-    tcall_block *block;
-    size_t size;
-    if (!problem && desc->tc->offer)
-        problem = "tc has an agent already: each needs one of its own";
-    if (!problem && tcall_is_busy_(desc->tc))
-        problem = "tc is at work: call this when it is not";
-    if (!problem || !tcall_agent_lives_(agent))
-        memset(agent, 0, sizeof *agent);
-    agent->problem = problem;
-    if (problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    tcall_agent_defaults_(&agent->desc);
-    agent->random = desc->seed;
-    block = &desc->tc->block;
-    size = tcall_agent_size_(&desc->tc->desc, &agent->desc);
-    if (size < agent->desc.io_size || !tcall_block_room_(block, size)) {
-        tcall_block_note_(block, block->low + size +
-                                     tcall_call_room_(&desc->tc->desc, 0));
-        return TCALL_E_MEMORY;
-    }
-    agent->offer_size = tcall_agent_offer_size_(&desc->tc->desc);
-    desc->tc->offer = (uint8_t *)tcall_table_(desc->tc, 1, agent->offer_size);
-    agent->reader =
-        (tcall_reader *)tcall_table_(desc->tc, 1, sizeof *agent->reader);
-    agent->io = (char *)tcall_table_(desc->tc, 1, agent->desc.io_size);
-    /* The conversation grows at the end of what is used, so it comes last. */
-    tcall_chat_init(&agent->chat, block);
-    desc->tc->key = desc->key;
-    desc->tc->agent = agent->self = agent;
-    agent->state = TCALL_AGENT_IDLE_;
-    return tcall_agent_set_path_(agent);
-}
-
-int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
-{
-    tcall_agent_desc before = agent->desc;
-    int error;
-    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
-        return TCALL_E_USAGE;
-    agent->problem = desc->tc == before.tc
-                         ? tcall_agent_problem_(desc)
-                         : "tc must be that of tcall_agent_init";
-    if (agent->problem)
-        return TCALL_E_USAGE;
-    agent->desc = *desc;
-    agent->chat.counted.at = 0; /* its instructions come before */
-    agent->desc.io_size = before.io_size;
-    tcall_agent_defaults_(&agent->desc);
-    error = tcall_agent_set_path_(agent);
-    if (error < 0) {
-        agent->desc = before;
-        return error;
-    }
-    desc->tc->key = desc->key;
-    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
-        agent->picked = false;
-    return TCALL_OK;
-}
-
-/* Drops the oldest turn. Returns false if there is only one. */
-static bool tcall_chat_drop_(tcall_chat *chat)
-{
-    char *first = chat->block->base + chat->start;
-    size_t len = chat->block->low - chat->start, at = 0, item_at = 0;
+    const size_t len = chat->block->low - chat->start;
+    size_t at = 0, next = 0;
     tcall_item item;
     bool speaks = true; /* an image of the user was last */
-    while (!chat->block->lent && tcall_chat_next(chat, &at, &item)) {
-        bool opens = tcall_item_opens_(&item);
-        if (opens && !speaks) {
-            memmove(first, first + item_at, len - item_at);
-            chat->block->low -= item_at;
-            chat->counted.at = 0;
-            return true;
-        }
+    for (; tcall_chat_next(chat, &next, &item); at = next) {
+        const bool opens = tcall_item_opens_(&item);
+        if (opens && !speaks)
+            break;
         speaks = opens && item.kind == TCALL_ITEM_IMAGE;
-        item_at = at;
     }
-    return false;
-}
-
-/* Drops oldest turns until so many bytes of the block are free. Returns false
- * if the last turn is in the way. */
-static bool tcall_chat_make_room_(tcall_chat *chat, size_t bytes)
-{
-    while (tcall_block_free_(chat->block) < bytes)
-        if (!tcall_chat_drop_(chat))
-            return false;
+    if (chat->block->lent || (at == len && (speaks || !old)))
+        return false;
+    tcall_chat_shift_(chat, chat->start + at, chat->start);
+    chat->counted.at = 0;
     return true;
 }
 
 /* Of what the conversation may use, a quarter is kept free for answers. Returns
  * whether turns were dropped: then up to a third is free, so that it happens
  * seldom. */
-static bool tcall_agent_make_room_(tcall_agent *agent, size_t more)
+static bool tcall_agent_make_room_(tcall_agent *agent, size_t more, bool old)
 {
     const tcall_block *block = &agent->desc.tc->block;
     size_t all = block->size - agent->chat.start - block->high;
     size_t before = block->low;
     if (tcall_block_free_(block) < all / 4 + more)
-        tcall_chat_make_room_(&agent->chat, all / 3 + more);
+        while (tcall_block_free_(block) < all / 3 + more &&
+               tcall_chat_drop_(&agent->chat, old))
+            continue;
     return block->low != before;
 }
 
-/* Returns how many bytes of the conversation the last turn takes. */
-static size_t tcall_agent_last_turn_(const tcall_agent *agent)
+/* Returns where in the conversation the user spoke last. */
+static size_t tcall_agent_question_(const tcall_agent *agent)
 {
-    const tcall_chat *chat = &agent->chat;
-    size_t at = 0, next = 0, begin = 0;
+    size_t at = 0, next = 0, question = 0;
     tcall_item item;
-    for (; tcall_chat_next(chat, &next, &item); at = next)
+    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
         if (item.kind == TCALL_ITEM_USER)
-            begin = at;
-    return at - begin;
+            question = at;
+    return question;
+}
+
+/* Adds what the user said to the conversation, and makes room for another turn
+ * like the last. Where it does not fit even after all turns were dropped,
+ * nothing has changed. */
+TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+{
+    const tcall_str none = {NULL, 0};
+    const tcall_item item = tcall_item_of_(TCALL_ITEM_USER, none, none, text);
+    tcall_chat *chat = &agent->chat;
+    tcall_block *block = chat->block;
+    const size_t size = TCALL_HEAD_ + text.len, said = block->low - chat->start;
+    if (size > tcall_block_free_(block) + said) {
+        tcall_block_note_(block, chat->start + block->high + size);
+        return TCALL_E_MEMORY;
+    }
+    if (tcall_agent_make_room_(
+            agent, size + said - tcall_agent_question_(agent), true))
+        tcall_chat_forget_(chat);
+    return tcall_chat_add(chat, &item);
 }
 
 /* ---- the offer ---- */
 
-/* Offers what the registry and pick_opts permit; of a conversation that has
- * its picks, no more than there was. */
-static void tcall_agent_permit_(tcall_agent *agent)
+/* Offers of these tools, or of all, what the registry and pick_opts permit; of
+ * a conversation that has its picks, no more than there was. */
+static void tcall_agent_offer_these_(tcall_agent *agent,
+                                     const tcall_picked *tools, int count)
 {
-    const tcall *tc = agent->desc.tc;
     const tcall_agent_desc *desc = &agent->desc;
+    const tcall *tc = desc->tc;
     size_t i;
     for (i = 0; i < tc->desc.tool_count; i++) {
         const tcall_tool *tool = &tc->desc.tools[i];
-        bool open = desc->pick
-                        ? !tcall_pick_excludes_(tc, desc->pick_opts, tool)
-                        : !tcall_withheld_(tc, tool);
-        if (agent->picked)
-            open = open && tcall_offers_(tc->offer, i);
-        tcall_set_offer_(tc->offer, i, open);
-    }
-}
-
-/* Takes all but these tools out of the offer. */
-static void tcall_agent_narrow_(tcall_agent *agent, const tcall_picked *tools,
-                                int count)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t i;
-    for (i = 0; i < tc->desc.tool_count; i++) {
+        const char *excluded =
+            desc->pick ? tcall_pick_excludes_(tc, desc->pick_opts, tool)
+                       : tcall_withheld_(tc, tool);
         int at = 0;
-        while (at < count && tools[at].index != i)
+        while (tools && at < count && tools[at].index != i)
             at++;
-        if (at == count)
-            tcall_set_offer_(tc->offer, i, false);
+        tcall_set_offer_(tc->offer, i,
+                         !excluded && (!tools || at < count) &&
+                             (!agent->picked || tcall_offers_(tc->offer, i)));
     }
 }
 
-/* Of many tools, leaves those that fit the text, and the pinned ones. Returns
- * TCALL_OK or an error. */
-TCALL_NOINLINE_ static int tcall_agent_pick_(tcall_agent *agent, tcall_str text)
+/* Decides which tools the turn offers: these, or, of many, those that fit the
+ * text, and the pinned ones. Returns TCALL_OK or an error. */
+TCALL_NOINLINE_ static int tcall_agent_offer_(tcall_agent *agent,
+                                              tcall_str text,
+                                              const tcall_picked *tools,
+                                              int count)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_picked picks[TCALL_AGENT_PICKS];
-    int count, i;
-    if (!desc->pick || agent->picked ||
+    int i;
+    if (tools)
+        agent->picked = false;
+    tcall_agent_offer_these_(agent, tools, count);
+    if (tools || !desc->pick || agent->picked ||
         desc->tc->desc.tool_count <= TCALL_AGENT_ALL)
         return TCALL_OK;
     count =
         desc->pick(desc->tc, text, desc->pick_opts, picks, TCALL_AGENT_PICKS);
     if (count < 0)
         return count;
-    tcall_agent_narrow_(agent, picks, count);
+    tcall_agent_offer_these_(agent, picks, count);
     /* For "hello" nothing fits: then the next turn picks. */
     for (i = 0; i < count; i++)
         agent->picked = agent->picked || !picks[i].pinned;
     return TCALL_OK;
 }
 
-/* Decides which tools the turn offers: these, or without them what it picks. */
-static int tcall_agent_offer_(tcall_agent *agent, tcall_str text,
-                              const tcall_picked *tools, int count)
+/* Returns how many tools the model gets to see. */
+TCALL_SHARED_ size_t tcall_agent_tools_(const tcall_agent *agent)
 {
-    if (tools)
-        agent->picked = false;
-    tcall_agent_permit_(agent);
-    if (tools)
-        tcall_agent_narrow_(agent, tools, count);
-    return tools ? TCALL_OK : tcall_agent_pick_(agent, text);
+    const tcall *tc = agent->desc.tc;
+    size_t count = 0, i;
+    for (i = 0; i < tc->desc.tool_count; i++)
+        count += tcall_offers_(tc->offer, i);
+    return count;
 }
 
-/* ---- what stands around the conversation ---- */
+/* ---- events ---- */
 
-/* What a request says before the model answers: the setting and what was said.
- */
-static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
-                                               const tcall_chat *chat)
+/* Tells listeners of the registry what the agent does. It has a frame of its
+ * own, which would lie on the stack while a tool runs. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_tell_(const tcall_agent *agent,
+                                                     tcall_event_kind kind,
+                                                     size_t bytes,
+                                                     tcall_str text, int error)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    if (kind == TCALL_EVENT_TURN || kind == TCALL_EVENT_TURN_END)
+        event.turn = &agent->turn;
+    if (kind == TCALL_EVENT_REQUEST)
+        event.tools = tcall_agent_tools_(agent);
+    event.text = text;
+    event.error = error;
+    event.status = agent->response.status;
+    event.bytes = bytes;
+    event.ms = agent->pause;
+    tcall_tell_(agent->desc.tc, &event, kind);
+}
+
+/* The reader tells of text and of calls as they come. */
+static void tcall_agent_text_piece_(void *user, tcall_str piece)
+{
+    tcall_agent_tell_((const tcall_agent *)user, TCALL_EVENT_TEXT, 0, piece,
+                      TCALL_OK);
+}
+
+static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
+{
+    tcall_event event;
+    memset(&event, 0, sizeof event);
+    event.item = piece;
+    tcall_tell_(((const tcall_agent *)user)->desc.tc, &event,
+                TCALL_EVENT_PIECE);
+}
+
+/* ---- the request ---- */
+
+/* Writes the request with this conversation, to count its bytes or to send
+ * them. Both must come to the same: nothing that it reads may change before the
+ * answer is there. */
+static int tcall_agent_write_(tcall_agent *agent, const tcall_chat *chat,
+                              tcall_writer *writer)
 {
     const tcall_agent_desc *desc = &agent->desc;
     tcall_chat_request request;
@@ -291,7 +198,19 @@ static tcall_chat_request tcall_agent_request_(const tcall_agent *agent,
     request.tool_count = desc->tc->desc.tool_count;
     request.offer = desc->tc->offer;
     request.variables = desc->variables;
-    return request;
+    if (chat == &agent->chat) {
+        request.counted = &agent->chat.counted;
+        request.max_tokens = desc->max_tokens;
+        request.context = agent->context;
+        request.cache_prompt = desc->cache_prompt;
+        request.extra = desc->extra;
+        request.stream = desc->stream;
+        request.no_parallel = desc->no_parallel;
+        request.choice =
+            agent->last_round ? TCALL_CHOICE_NONE : TCALL_CHOICE_AUTO;
+    }
+    desc->provider->write(desc->provider, writer, &request);
+    return tcall_writer_flush(writer);
 }
 
 static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
@@ -302,66 +221,111 @@ static int tcall_agent_sum_(void *user, const char *bytes, size_t len)
 }
 
 /* Has the setting changed since the last turn: model, instructions, tools or
- * their descriptions? Reasoning that was made in another one is refused. What
- * may be left out nobody checks; who comes back from there to one that checks
- * has changed the setting. */
+ * their descriptions? It is all that a request says before anything was said.
+ * Reasoning that was made in another one is refused. A provider that takes it
+ * nevertheless has no setting, so that whoever comes back from there to one
+ * that does not has changed it. */
 TCALL_NOINLINE_ static bool tcall_agent_changed_(tcall_agent *agent)
 {
     const tcall_provider *provider = agent->desc.provider;
     const uint32_t before = agent->setting;
-    uint32_t sum =
-        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name));
     tcall_chat nothing = agent->chat;
-    tcall_chat_request request = tcall_agent_request_(agent, &nothing);
     tcall_writer writer;
     char piece[64];
-    sum = tcall_hash_more_(
-        sum, tcall_str_of(request.model)); /* it may be no member */
     agent->setting = 0;
     if (!provider->reasoning || provider->quirks & TCALL_QUIRK_FREE_REASONING)
         return false;
+    agent->setting = tcall_hash_more_(
+        tcall_hash_more_(TCALL_HASH_EMPTY_, tcall_str_of(provider->name)),
+        tcall_str_of(agent->desc.model)); /* it may be no member */
     nothing.start = nothing.block->low;
     tcall_writer_init(&writer, piece, sizeof piece);
-    tcall_writer_sink(&writer, tcall_agent_sum_, &sum);
-    provider->write(provider, &writer, &request);
-    tcall_writer_flush(&writer);
-    agent->setting = sum;
-    return sum != before;
+    tcall_writer_sink(&writer, tcall_agent_sum_, &agent->setting);
+    tcall_agent_write_(agent, &nothing, &writer);
+    return agent->setting != before;
 }
 
-/* Adds what the user said to the conversation, and makes room for another turn
- * like the last. Where it does not fit even after all turns were dropped,
- * nothing has changed. */
-TCALL_NOINLINE_ static int tcall_agent_hear_(tcall_agent *agent, tcall_str text)
+/* Returns the path of the request. One that has to name the model is put
+ * together in the block, until the exchange is over; NULL: there is no room. */
+static const char *tcall_agent_path_(tcall_agent *agent)
 {
-    tcall_chat *chat = &agent->chat;
-    tcall_block *block = chat->block;
-    size_t last = tcall_agent_last_turn_(agent), size = TCALL_HEAD_ + text.len;
-    size_t before = block->low;
-    bool dropped;
+    const size_t size = tcall_agent_path_size_(&agent->desc);
+    const char *path = agent->desc.path;
+    const char *rest = strchr(path + strcspn(path, "{"), '}');
+    tcall_block *block = &agent->desc.tc->block;
+    tcall_writer writer;
+    if (!size)
+        return path;
+    agent->path_mark = tcall_block_mark_(block);
+    tcall_writer_init(&writer, (char *)tcall_block_take_(block, size), size);
+    if (!agent->path_mark || !writer.buf)
+        return NULL;
+    tcall_write_bytes(&writer, path, strcspn(path, "{"));
+    tcall_write_text(&writer, agent->desc.model);
+    tcall_write_bytes(&writer, rest + 1, strlen(rest)); /* with its NUL */
+    return writer.buf;
+}
+
+/* Adds a header, unless the provider has none of this kind. */
+static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
+                                    const char *value, const char *secret)
+{
+    const tcall_header header = {name, value, secret};
+    if (name)
+        agent->headers[agent->request.header_count++] = header;
+}
+
+/* Sets up what is sent before the body. The key is kept apart from the value
+ * that goes before it, so that a trace can show the one without the other. */
+static int tcall_agent_set_request_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    const tcall_provider *provider = desc->provider;
+    tcall_request *request = &agent->request;
+    size_t i;
+    request->method = "POST";
+    request->path = tcall_agent_path_(agent);
+    request->headers = agent->headers;
+    request->header_count = 0;
+    request->body_len = agent->out.len;
+    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
+    if (!tcall_agent_adds_header_(desc, provider->version[0]))
+        tcall_agent_add_header_(agent, provider->version[0],
+                                provider->version[1], NULL);
+    for (i = 0; i < desc->header_count; i++)
+        agent->headers[request->header_count++] = desc->headers[i];
+    if (desc->key)
+        tcall_agent_add_header_(agent, provider->key_header,
+                                provider->key_prefix, desc->key);
+    return request->path ? TCALL_OK : TCALL_E_MEMORY;
+}
+
+/* A server that cuts what it was not told to hold is told once, with room for
+ * what follows: another number would make it load the model anew. Returns
+ * whether the request has changed. A token is taken to have 3 bytes, and an
+ * image few tokens. */
+static bool tcall_agent_widen_(tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    long text = (long)agent->out.len, need, context = agent->context;
+    size_t at = 0;
     tcall_item item;
-    if (size > tcall_block_free_(block) + block->low - chat->start) {
-        tcall_block_note_(block, chat->start + block->high + size);
-        return TCALL_E_MEMORY;
-    }
-    memset(&item, 0, sizeof item);
-    item.kind = TCALL_ITEM_USER;
-    item.text = text;
-    if (!tcall_chat_make_room_(chat, size)) {
-        block->low = chat->start; /* the last turn has to go, too */
-        chat->counted.at = 0;
-    }
-    dropped = block->low != before;
-    tcall_chat_add(chat, &item);
-    if (tcall_agent_make_room_(agent, last) || dropped)
-        tcall_chat_forget_(chat);
-    return TCALL_OK;
+    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT))
+        return false;
+    while (tcall_chat_next(&agent->chat, &at, &item))
+        if (item.kind == TCALL_ITEM_IMAGE)
+            text -= (long)((item.text.len + 2) / 3 * 4);
+    need = text / 3 + (desc->max_tokens > 0 ? desc->max_tokens : 1024);
+    if (need <= context)
+        return false;
+    need = context ? need : 2 * need;
+    for (context = context ? context : 4096; context < need;)
+        context *= 2;
+    agent->context = context;
+    return true;
 }
 
-void tcall_agent_cancel(tcall_agent *agent)
-{
-    agent->cancelled = 1;
-}
+/* ---- the exchange ---- */
 
 /* Returns what the transport answered; notes what it waits for. */
 static int tcall_agent_heard_(tcall_agent *agent, int result)
@@ -376,141 +340,37 @@ static int tcall_agent_heard_(tcall_agent *agent, int result)
     return result;
 }
 
-/* In the last round that is left the model has to answer in words. */
-static bool tcall_agent_is_last_round_(const tcall_agent *agent)
-{
-    return !agent->turn.plan &&
-           ((int)agent->turn.rounds + 1 >= agent->desc.max_rounds ||
-            (int)agent->turn.calls >= agent->desc.max_calls);
-}
-
-/* Writes the request, to count its bytes or to send them. Both must come to
- * the same: nothing that it reads may change before the answer is there. */
-static int tcall_agent_write_(tcall_agent *agent, tcall_writer *writer)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    tcall_chat_request request = tcall_agent_request_(agent, &agent->chat);
-    request.counted = &agent->chat.counted;
-    request.max_tokens = desc->max_tokens;
-    request.context = agent->context;
-    request.cache_prompt = desc->cache_prompt;
-    request.extra = desc->extra;
-    request.stream = desc->stream;
-    request.no_parallel = desc->no_parallel;
-    if (agent->last_round)
-        request.choice = TCALL_CHOICE_NONE;
-    desc->provider->write(desc->provider, writer, &request);
-    return tcall_writer_flush(writer);
-}
-
-/* Returns how many tools the model gets to see. */
-static size_t tcall_agent_tools_(const tcall_agent *agent)
-{
-    const tcall *tc = agent->desc.tc;
-    size_t count = 0, i;
-    for (i = 0; i < tc->desc.tool_count; i++)
-        count += tcall_offers_(tc->offer, i);
-    return count;
-}
-
-/* Adds a header, unless the provider has none of this kind. */
-static void tcall_agent_add_header_(tcall_agent *agent, const char *name,
-                                    const char *value, const char *secret)
-{
-    tcall_header *header = &agent->headers[agent->request.header_count];
-    if (!name)
-        return;
-    header->name = name;
-    header->value = value;
-    header->secret = secret;
-    agent->request.header_count++;
-}
-
-/* The key is kept apart from the value that goes before it, so that a trace
- * can show the one without the other. */
-static void tcall_agent_set_request_(tcall_agent *agent, size_t body_len)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const tcall_provider *provider = desc->provider;
-    tcall_request *request = &agent->request;
-    size_t i;
-    memset(request, 0, sizeof *request);
-    request->method = "POST";
-    request->path = agent->desc.path;
-    request->headers = agent->headers;
-    request->body_len = body_len;
-    tcall_agent_add_header_(agent, "Content-Type", "application/json", NULL);
-    if (!tcall_agent_header_named_(desc, provider->version[0]))
-        tcall_agent_add_header_(agent, provider->version[0],
-                                provider->version[1], NULL);
-    for (i = 0; i < desc->header_count; i++)
-        tcall_agent_add_header_(agent, desc->headers[i].name,
-                                desc->headers[i].value,
-                                desc->headers[i].secret);
-    if (desc->key)
-        tcall_agent_add_header_(agent, provider->key_header,
-                                provider->key_prefix, agent->desc.key);
-}
-
-/* The functions below whose frame is large are never inlined: their frames
- * would lie on the stack while a tool runs. */
-
-/* Tells of a request that begins. */
-TCALL_NOINLINE_ static void tcall_agent_tell_request_(const tcall_agent *agent)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.bytes = agent->request.body_len;
-    event.tools = tcall_agent_tools_(agent);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_REQUEST);
-}
-
-/* Bytes of the request that are images: of those a model makes few tokens. */
-static size_t tcall_agent_image_bytes_(const tcall_agent *agent)
-{
-    size_t at = 0, sum = 0;
-    tcall_item item;
-    while (tcall_chat_next(&agent->chat, &at, &item))
-        if (item.kind == TCALL_ITEM_IMAGE)
-            sum += (item.text.len + 2) / 3 * 4;
-    return sum;
-}
-
-/* A server that cuts what it was not told to hold is told once, with room for
- * what follows: another number would make it load the model anew. Returns
- * whether the request has changed. A token is taken to have 3 bytes. */
-static bool tcall_agent_widen_(tcall_agent *agent)
-{
-    const tcall_agent_desc *desc = &agent->desc;
-    const long answer = desc->max_tokens > 0 ? desc->max_tokens : 1024;
-    const size_t text = agent->out.len - tcall_agent_image_bytes_(agent);
-    const long need = (long)(text / 3) + answer;
-    const long room = agent->context ? need : 2 * need;
-    long context = agent->context ? agent->context : 4096;
-    if (!(desc->provider->quirks & TCALL_QUIRK_SAY_CONTEXT) ||
-        need <= agent->context)
-        return false;
-    while (context < room)
-        context *= 2;
-    agent->context = context;
-    return true;
-}
-
-static int tcall_agent_count_(tcall_agent *agent)
-{
-    tcall_writer_init(&agent->out, NULL, 0);
-    return tcall_agent_write_(agent, &agent->out);
-}
-
-/* Counts the request and connects. Oldest turns are dropped here and nowhere
- * else, because from now on the request has to stay as it is. */
-TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+/* Connects. */
+static int tcall_agent_connect_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
+    int result =
+        transport->open(transport->user, &agent->request, &agent->response);
+    if (result < 0)
+        return tcall_agent_heard_(agent, result);
+    tcall_agent_tell_(agent, TCALL_EVENT_REQUEST, agent->request.body_len,
+                      tcall_slice_(NULL, 0), TCALL_OK);
+    agent->sent = agent->received = agent->unsent = 0;
+    memset(&agent->resume, 0, sizeof agent->resume);
+    agent->state = TCALL_AGENT_SEND_;
+    return TCALL_E_AGAIN;
+}
+
+/* Counts the request, once the pause before it is over, and connects. Oldest
+ * turns are dropped here, and otherwise only before the turn begins, because
+ * from now on the request has to stay as it is. In the last round that is left
+ * the model has to answer in words. */
+TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
+{
+    const uint32_t spent = tcall_agent_now_(agent) - agent->pause_began;
+    const tcall_turn *turn = &agent->turn;
     int result;
-    if ((int)agent->turn.rounds >= agent->desc.max_rounds)
+    if (spent < agent->pause)
+        return tcall_wait_ms(&agent->wait, agent->pause - spent);
+    agent->pause = 0;
+    if (turn->rounds >= agent->desc.max_rounds)
         return TCALL_E_LIMIT;
-    if (tcall_agent_make_room_(agent, 0) || agent->chat.edited) {
+    if (tcall_agent_make_room_(agent, 0, false) || agent->chat.edited) {
         agent->chat.edited = false;
         /* Others may want that of the turn that is under way. */
         if (agent->desc.provider->quirks & TCALL_QUIRK_BOUND_REASONING)
@@ -518,25 +378,21 @@ TCALL_NOINLINE_ static int tcall_agent_open_(tcall_agent *agent)
         else
             agent->setting = 0;
     }
-    agent->last_round = tcall_agent_is_last_round_(agent);
-    result = tcall_agent_count_(agent);
-    if (result == TCALL_OK && tcall_agent_widen_(agent))
-        result = tcall_agent_count_(agent);
+    agent->last_round =
+        !turn->plan && (turn->rounds + 1 >= agent->desc.max_rounds ||
+                        turn->calls >= agent->desc.max_calls);
+    do {
+        tcall_writer_init(&agent->out, NULL, 0);
+        result = tcall_agent_write_(agent, &agent->chat, &agent->out);
+    } while (result == TCALL_OK && tcall_agent_widen_(agent));
+    if (result == TCALL_OK)
+        result = tcall_agent_set_request_(agent);
     if (result < 0)
         return result;
-    tcall_agent_set_request_(agent, agent->out.len);
     memset(&agent->response, 0, sizeof agent->response);
     agent->response.retry_after_ms = -1;
-    agent->opened = true;
-    result =
-        transport->open(transport->user, &agent->request, &agent->response);
-    if (result < 0)
-        return tcall_agent_heard_(agent, result);
-    tcall_agent_tell_request_(agent);
-    agent->sent = agent->received = agent->unsent = 0;
-    memset(&agent->resume, 0, sizeof agent->resume);
-    agent->state = TCALL_AGENT_SEND_;
-    return TCALL_E_AGAIN;
+    agent->state = TCALL_AGENT_CONNECT_;
+    return tcall_agent_connect_(agent);
 }
 
 /* What the writer of the request writes to. */
@@ -548,24 +404,6 @@ static int tcall_agent_sink_(void *user, const char *bytes, size_t len)
     if (accepted > 0)
         agent->sent += (size_t)accepted;
     return tcall_agent_heard_(agent, accepted);
-}
-
-/* The reader tells of text and of calls as they come; listeners of the
- * registry get them as events. */
-static void tcall_agent_text_piece_(void *user, tcall_str piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.text = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_TEXT);
-}
-
-static void tcall_agent_call_piece_(void *user, const tcall_item *piece)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.item = piece;
-    tcall_tell_((tcall *)user, &event, TCALL_EVENT_PIECE);
 }
 
 /* Writes what the buffer still holds and then the rest of the request, as far
@@ -581,7 +419,7 @@ static int tcall_agent_send_more_(tcall_agent *agent)
     writer.resume = &agent->resume;
     result = tcall_writer_flush(&writer);
     if (result == TCALL_OK)
-        result = tcall_agent_write_(agent, &writer);
+        result = tcall_agent_write_(agent, &agent->chat, &writer);
     agent->unsent = writer.fill;
     agent->resume.stored = agent->sent + writer.fill;
     return result;
@@ -589,29 +427,31 @@ static int tcall_agent_send_more_(tcall_agent *agent)
 
 static bool tcall_agent_knows_(void *user, tcall_str name)
 {
-    return tcall_find((const tcall *)user, name) != NULL;
+    return tcall_find(((const tcall_agent *)user)->desc.tc, name) != NULL;
 }
 
 /* Sends the request, and once all of it went out gets ready to read: items of
  * the answer begin where the conversation ends now. */
 TCALL_NOINLINE_ static int tcall_agent_send_(tcall_agent *agent)
 {
-    tcall *tc = agent->desc.tc;
+    tcall_reader *reader = agent->reader;
     int result = tcall_agent_send_more_(agent);
     if (result < 0)
         return result;
     /* A tool table or a variable was changed while the request was written. */
     if (agent->sent != agent->request.body_len)
         return TCALL_E_USAGE;
-    agent->answer_at = tc->block.low - agent->chat.start;
-    tcall_reader_init(agent->reader, agent->desc.provider, &agent->chat,
-                      tcall_agent_text_piece_, tc);
-    agent->reader->call = tcall_agent_call_piece_;
-    agent->reader->text_calls = agent->desc.text_calls;
-    agent->reader->knows = tcall_agent_knows_;
+    agent->answer_at = agent->chat.block->low - agent->chat.start;
+    tcall_reader_init(reader, agent->desc.provider, &agent->chat,
+                      tcall_agent_text_piece_, agent);
+    reader->call = tcall_agent_call_piece_;
+    reader->text_calls = agent->desc.text_calls;
+    reader->knows = tcall_agent_knows_;
     agent->state = TCALL_AGENT_READ_;
     return TCALL_E_AGAIN;
 }
+
+/* ---- the answer ---- */
 
 /* A server may repeat secrets in its complaint. */
 static void tcall_agent_mask_(const tcall_agent *agent, char *text)
@@ -644,33 +484,32 @@ static int tcall_answer_ending_(const tcall_answer *answer)
 }
 
 /* Takes the answer over from the reader and returns what is wrong with it, or
- * TCALL_OK. */
-static int tcall_agent_judge_(tcall_agent *agent)
+ * TCALL_OK. *keeps: it stays in the conversation, as one does that did not end
+ * by itself, for its words. */
+static int tcall_agent_judge_(tcall_agent *agent, bool *keeps)
 {
-    int result = tcall_reader_end(agent->reader), status;
-    agent->answer = agent->reader->answer;
-    tcall_agent_mask_(agent, agent->answer.message);
-    tcall_agent_mask_(agent, agent->answer.stop_text);
-    if (agent->response.retry_after_ms < 0)
-        agent->response.retry_after_ms = agent->answer.wait_ms;
+    tcall_answer *answer = &agent->answer;
+    tcall_response *response = &agent->response;
+    int broken = tcall_reader_end(agent->reader), error;
+    *answer = agent->reader->answer;
+    tcall_agent_mask_(agent, answer->message);
+    tcall_agent_mask_(agent, answer->stop_text);
+    if (response->retry_after_ms < 0)
+        response->retry_after_ms = answer->wait_ms;
+    *keeps = false;
     /* With an error status no body is an answer, whatever it looks like. */
-    status = tcall_answer_error(&agent->answer, agent->response.status);
-    if (status < 0)
-        return status;
+    error = tcall_answer_error(answer, response->status);
+    if (error == TCALL_OK)
+        error = broken;
     /* Results of calls whose reasoning is lost could not be sent back. */
-    if (!agent->turn.plan && agent->answer.calls &&
-        agent->answer.reasoning_dropped)
-        return TCALL_E_MEMORY;
-    return result < 0 ? result : tcall_answer_ending_(&agent->answer);
-}
-
-/* Does an answer with this error stay in the conversation? One that did not end
- * by itself does, for its words. */
-static bool tcall_agent_keeps_(const tcall_agent *agent, int error)
-{
-    return error == TCALL_OK ||
-           (agent->response.status < 300 && agent->answer.has_text &&
-            error == tcall_answer_ending_(&agent->answer));
+    if (error == TCALL_OK && !agent->turn.plan && answer->calls &&
+        answer->reasoning_dropped)
+        error = TCALL_E_MEMORY;
+    if (error < 0)
+        return error;
+    error = tcall_answer_ending_(answer);
+    *keeps = error == TCALL_OK || answer->has_text;
+    return error;
 }
 
 /* What a provider does not count is zero; more than fits is the limit. */
@@ -685,22 +524,45 @@ static void tcall_agent_count_tokens_(tcall_agent *agent)
     agent->turn.tokens += more < room ? more : room;
 }
 
-/* The answer is complete: goes on with its calls, or ends the turn. */
-TCALL_NOINLINE_ static int tcall_agent_answered_(tcall_agent *agent)
+/* Is a request under way? */
+static bool tcall_agent_talks_(const tcall_agent *agent)
+{
+    return agent->state >= TCALL_AGENT_CONNECT_ &&
+           agent->state <= TCALL_AGENT_READ_;
+}
+
+/* Ends the exchange, if there is one. */
+static void tcall_agent_close_(tcall_agent *agent)
 {
     const tcall_transport *transport = &agent->desc.transport;
-    tcall_event event;
-    int error = tcall_agent_judge_(agent);
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.bytes = agent->received;
-    event.text = tcall_str_of(agent->answer.message);
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_ANSWER);
-    if (!tcall_agent_keeps_(agent, error))
+    if (tcall_agent_talks_(agent))
+        transport->close(transport->user);
+    tcall_block_release_(agent->chat.block, agent->path_mark);
+    agent->path_mark = 0;
+}
+
+/* The same after an error. An answer that is not whole must not stay in the
+ * conversation, nor one whose calls have no results. */
+static void tcall_agent_leave_(tcall_agent *agent)
+{
+    tcall_agent_close_(agent);
+    if (agent->state == TCALL_AGENT_READ_ ||
+        (agent->state > TCALL_AGENT_READ_ &&
+         agent->call_at < agent->answer.calls))
+        agent->chat.block->low = agent->chat.start + agent->answer_at;
+}
+
+/* The answer is complete: goes on with its calls, or ends the turn. */
+TCALL_NOINLINE_ static int tcall_agent_take_(tcall_agent *agent)
+{
+    bool keeps;
+    int error = tcall_agent_judge_(agent, &keeps);
+    tcall_agent_tell_(agent, TCALL_EVENT_ANSWER, agent->received,
+                      tcall_str_of(agent->answer.message), error);
+    if (!keeps)
         return error;
-    transport->close(transport->user);
-    agent->opened = agent->reconnected = false;
+    tcall_agent_close_(agent);
+    agent->reconnected = false;
     agent->turn.rounds++;
     agent->tries = 0;
     tcall_agent_count_tokens_(agent);
@@ -719,30 +581,18 @@ TCALL_NOINLINE_ static int tcall_agent_read_(tcall_agent *agent)
         transport->read(transport->user, agent->io, agent->desc.io_size);
     int error;
     if (count == 0)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     if (count < 0)
         return tcall_agent_heard_(agent, count);
     agent->received += (size_t)count;
     error = tcall_reader_feed(agent->reader, agent->io, (size_t)count);
     /* An error page is not in the provider's format: read on for its words. */
     if (error < 0 && agent->response.status < 300)
-        return tcall_agent_answered_(agent);
+        return tcall_agent_take_(agent);
     return TCALL_E_AGAIN;
 }
 
-/* Ends the exchange, and forgets what came of an answer. */
-static void tcall_agent_leave_(tcall_agent *agent)
-{
-    const tcall_transport *transport = &agent->desc.transport;
-    if (agent->opened)
-        transport->close(transport->user);
-    agent->opened = false;
-    /* Half an answer must not stay in the conversation. */
-    if (agent->state == TCALL_AGENT_READ_)
-        agent->desc.tc->block.low = agent->chat.start + agent->answer_at;
-}
-
-#ifndef TOOLCALL_NO_RETRY
+/* ---- another try ---- */
 
 /* The wait doubles from the first to the last. */
 enum { TCALL_BACKOFF_FIRST_MS_ = 500, TCALL_BACKOFF_DOUBLINGS_ = 4 };
@@ -756,7 +606,8 @@ static bool tcall_agent_retry_helps_(const tcall_agent *agent, int error)
     if (!status)
         return error == TCALL_E_CLOSED || error == TCALL_E_CONNECT ||
                error == TCALL_E_RESOLVE ||
-               (error == TCALL_E_TIMEOUT && agent->state == TCALL_AGENT_OPEN_);
+               (error == TCALL_E_TIMEOUT &&
+                agent->state == TCALL_AGENT_CONNECT_);
     if (status < 400)
         return false;
     if (response->should_retry)
@@ -778,7 +629,8 @@ static uint32_t tcall_agent_chance_(tcall_agent *agent)
     return bits >> 16;
 }
 
-/* Half of the wait is fixed, up to another half is chance. */
+/* Returns the wait before the next try: half of it is fixed, up to another half
+ * is chance. */
 static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 {
     int doublings = agent->tries - 1;
@@ -790,100 +642,48 @@ static uint32_t tcall_agent_backoff_(tcall_agent *agent)
 }
 
 /* Returns the milliseconds to wait before the request is sent again, or the
- * error where it is not. */
+ * error where it is not. A connection that was dead when it was reused is
+ * replaced at once, which does not count as a try. */
 static long tcall_agent_retry_wait_(tcall_agent *agent, int error)
 {
     const tcall_agent_desc *desc = &agent->desc;
-    long told = agent->response.retry_after_ms;
-    uint32_t ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
-    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started;
+    const tcall_response *response = &agent->response;
+    const long told = response->retry_after_ms;
+    uint32_t spent = tcall_agent_now_(agent) - agent->turn.started, ms;
+    if (error == TCALL_E_CLOSED && !response->status && told == 0 &&
+        !agent->reconnected) {
+        agent->reconnected = true;
+        return 0;
+    }
+    agent->tries++;
+    ms = told < 0 ? tcall_agent_backoff_(agent) : (uint32_t)told;
     ms = ms < desc->max_wait_ms ? ms : desc->max_wait_ms;
     if (!tcall_agent_retry_helps_(agent, error) || !desc->transport.now_ms ||
-        (int)agent->tries >= desc->max_tries ||
+        agent->tries >= desc->max_tries ||
         (desc->max_ms && spent + ms >= desc->max_ms))
         return error;
     return (long)ms;
 }
 
-#else
-
-static long tcall_agent_retry_wait_(const tcall_agent *agent, int error)
-{
-    (void)agent;
-    return error;
-}
-
-#endif /* TOOLCALL_NO_RETRY */
-
-/* Tells of the next try and begins the wait before it. */
-static void tcall_agent_pause_(tcall_agent *agent, int error, uint32_t ms)
-{
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.error = error;
-    event.status = agent->response.status;
-    event.ms = agent->pause = ms;
-    tcall_tell_(agent->desc.tc, &event, TCALL_EVENT_RETRY);
-    agent->pause_began = tcall_agent_now_(agent);
-    tcall_wait_ms(&agent->wait, ms);
-    agent->state = TCALL_AGENT_PAUSE_;
-}
-
 /* After an error: TCALL_E_AGAIN when the request will be sent again, else the
- * error. A connection that was dead when it was reused is replaced at once,
- * which does not count as a try. */
+ * error. Without a request that is under way there is nothing to send again. */
 TCALL_NOINLINE_ static int tcall_agent_retry_(tcall_agent *agent, int error)
 {
-    const tcall_response *response = &agent->response;
-    bool dead = error == TCALL_E_CLOSED && !response->status &&
-                response->retry_after_ms == 0 && !agent->reconnected;
-    long ms = 0;
-    /* Without a request that is under way there is nothing to send again. */
-    if (!agent->opened || tcall_agent_over_(agent) < 0)
-        return error;
-    if (dead) {
-        agent->reconnected = true;
-    } else {
-        agent->tries++;
+    long ms = error;
+    if (tcall_agent_talks_(agent) && tcall_agent_over_(agent) == TCALL_OK)
         ms = tcall_agent_retry_wait_(agent, error);
-    }
     if (ms < 0)
         return error;
     tcall_agent_leave_(agent);
-    tcall_agent_pause_(agent, error, (uint32_t)ms);
-    return TCALL_E_AGAIN;
-}
-
-/* Looks whether the pause before the next try is over. */
-static int tcall_agent_paused_(tcall_agent *agent)
-{
-    uint32_t spent =
-        agent->pause ? tcall_agent_now_(agent) - agent->pause_began : 0;
-    if (spent < agent->pause)
-        return tcall_wait_ms(&agent->wait, agent->pause - spent);
     agent->state = TCALL_AGENT_OPEN_;
-    return TCALL_E_AGAIN;
+    agent->pause = (uint32_t)ms;
+    tcall_agent_tell_(agent, TCALL_EVENT_RETRY, 0, tcall_slice_(NULL, 0),
+                      error);
+    agent->pause_began = tcall_agent_now_(agent);
+    return tcall_wait_ms(&agent->wait, agent->pause);
 }
 
-/* An error ends the turn. What it added to the conversation stays as far as it
- * is whole: calls without results are taken back, and so is a question that
- * nobody answered. */
-TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
-{
-    tcall_block *block = &agent->desc.tc->block;
-    size_t at = 0, next = 0, last = 0;
-    tcall_item item;
-    if ((agent->state == TCALL_AGENT_CALLS_ ||
-         agent->state == TCALL_AGENT_PLANNED_) &&
-        agent->call_at < (size_t)agent->answer.calls)
-        block->low = agent->chat.start + agent->answer_at;
-    item.kind = TCALL_ITEM_TEXT;
-    for (; tcall_chat_next(&agent->chat, &next, &item); at = next)
-        last = at;
-    agent->unanswered = item.kind == TCALL_ITEM_USER;
-    if (agent->unanswered)
-        block->low = agent->chat.start + last;
-}
+/* ---- a turn begins and ends ---- */
 
 /* Adds a further text to one, in the free part of the block. Where that has no
  * room for both, or a call is at work there, the further one counts alone. */
@@ -908,37 +708,35 @@ tcall_str tcall_agent_text(const tcall_agent *agent)
 {
     tcall_str text = tcall_slice_(NULL, 0);
     tcall_item item;
-    size_t at = 0;
+    size_t at;
     int best = 0, rank; /* 2: said to be final; 0: nothing since a call */
     if (agent->state == TCALL_AGENT_UNSET_ || agent->unanswered)
         return text;
+    at = tcall_agent_question_(agent);
     while (tcall_chat_next(&agent->chat, &at, &item)) {
-        if (item.kind == TCALL_ITEM_USER)
-            text.len = 0;
-        if (item.kind == TCALL_ITEM_USER || item.kind == TCALL_ITEM_CALL)
+        if (item.kind == TCALL_ITEM_CALL)
             best = 0;
         rank = 1 + tcall_str_eq(item.signature, tcall_str_of("final_answer"));
         if (item.kind != TCALL_ITEM_TEXT || rank < best)
             continue;
-        if (rank > best)
-            text.len = 0;
+        text =
+            rank > best ? item.text : tcall_agent_join_(agent, text, item.text);
         best = rank;
-        text = tcall_agent_join_(agent, text, item.text);
     }
     return text;
 }
 
-/* Tells that a turn begins or ends. */
-TCALL_NOINLINE_ static void tcall_agent_tell_turn_(const tcall_agent *agent,
-                                                   tcall_event_kind kind,
-                                                   tcall_str text, int error)
+/* A question that nobody answered is taken back. */
+TCALL_NOINLINE_ static void tcall_agent_undo_(tcall_agent *agent)
 {
-    tcall_event event;
-    memset(&event, 0, sizeof event);
-    event.turn = &agent->turn;
-    event.text = text;
-    event.error = error;
-    tcall_tell_(agent->desc.tc, &event, kind);
+    const size_t question = tcall_agent_question_(agent);
+    const size_t said = agent->chat.block->low - agent->chat.start;
+    size_t end = question;
+    tcall_item item;
+    if (tcall_chat_next(&agent->chat, &end, &item))
+        agent->unanswered = item.kind == TCALL_ITEM_USER && end == said;
+    if (agent->unanswered)
+        agent->chat.block->low = agent->chat.start + question;
 }
 
 /* Ends the turn: the connection is closed, calls are released, and what is left
@@ -948,35 +746,34 @@ static int tcall_agent_end_(tcall_agent *agent, int error)
     tcall *tc = agent->desc.tc;
     tc->busy = tc;
     tcall_agent_leave_(agent);
-    tcall_agent_drop_calls_(agent);
+    tcall_agent_batch_end_(agent);
     if (error < 0)
         tcall_agent_undo_(agent);
     if (error == TCALL_E_MEMORY)
         tcall_agent_spare_(agent, 0);
     agent->state = TCALL_AGENT_IDLE_;
     tc->busy = NULL; /* who hears of it may say what is next */
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN_END, tcall_agent_text(agent),
-                           error);
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN_END, 0, tcall_agent_text(agent),
+                      error);
     return error;
 }
 
-/* Begins the turn anew, with the number after that of the one before. */
-static void tcall_agent_begin_(tcall_agent *agent, bool plan)
+/* Takes up a turn whose number and other fields are there, in this state. */
+TCALL_SHARED_ void tcall_agent_begin_(tcall_agent *agent, uint8_t state,
+                                      bool plan, tcall_str text)
 {
-    tcall_turn *turn = &agent->turn;
-    uint32_t id = turn->id + 1;
-    memset(turn, 0, sizeof *turn);
-    turn->id = id;
-    turn->started = tcall_agent_now_(agent);
-    turn->plan = plan;
-    turn->parent = agent->desc.parent;
+    agent->turn.started = tcall_agent_now_(agent);
+    agent->turn.plan = plan;
+    agent->turn.parent = agent->desc.parent;
     agent->tries = 0;
+    agent->pause = 0;
     memset(&agent->wait, 0, sizeof agent->wait);
     /* A cancel that came before the turn is not meant for it. */
     agent->cancelled = 0;
     agent->reconnected = agent->unanswered = false;
     agent->desc.tc->block.need = 0;
-    agent->state = TCALL_AGENT_OPEN_;
+    agent->state = state;
+    tcall_agent_tell_(agent, TCALL_EVENT_TURN, 0, text, TCALL_OK);
 }
 
 /* Returns TCALL_OK where a turn may begin. A plan that was left is dropped. */
@@ -992,37 +789,37 @@ static int tcall_agent_ready_(tcall_agent *agent)
     return agent->problem ? TCALL_E_USAGE : TCALL_OK;
 }
 
-/* Begins a turn with these tools, or without them with what it picks. */
-static int tcall_agent_open_turn_(tcall_agent *agent, tcall_str text, bool plan,
-                                  const tcall_picked *tools, int count)
-{
-    int error = tcall_agent_hear_(agent, text);
-    if (error < 0)
-        return error;
-    error = tcall_agent_offer_(agent, text, tools, count);
-    if (error < 0) {
-        tcall_agent_undo_(agent);
-        return error;
-    }
-    if (tcall_agent_changed_(agent))
-        tcall_chat_forget_(&agent->chat);
-    tcall_agent_begin_(agent, plan);
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, text, TCALL_OK);
-    return TCALL_OK;
-}
-
-/* The same where one may begin; nobody who is called meanwhile does that. */
+/* Begins a turn with these tools, or without them with what it picks; nobody
+ * who is called meanwhile does that. */
 static int tcall_agent_start_(tcall_agent *agent, tcall_str text, bool plan,
                               const tcall_picked *tools, int count)
 {
     tcall *tc = agent->desc.tc;
+    const uint32_t id = agent->turn.id + 1;
     int error = tcall_agent_ready_(agent);
     if (error < 0)
         return error;
     tc->busy = tc;
-    error = tcall_agent_open_turn_(agent, text, plan, tools, count);
+    error = tcall_agent_hear_(agent, text);
+    if (error == TCALL_OK) {
+        error = tcall_agent_offer_(agent, text, tools, count);
+        if (error < 0)
+            tcall_agent_undo_(agent);
+    }
+    if (error == TCALL_OK) {
+        if (tcall_agent_changed_(agent))
+            tcall_chat_forget_(&agent->chat);
+        memset(&agent->turn, 0, sizeof agent->turn);
+        agent->turn.id = id;
+        tcall_agent_begin_(agent, TCALL_AGENT_OPEN_, plan, text);
+    }
     tc->busy = NULL;
     return error;
+}
+
+int tcall_agent_say(tcall_agent *agent, tcall_str text)
+{
+    return tcall_agent_start_(agent, text, false, NULL, 0);
 }
 
 int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
@@ -1032,32 +829,33 @@ int tcall_agent_show(tcall_agent *agent, const char *type, tcall_str bytes)
         error = TCALL_E_USAGE;
     if (error < 0)
         return error;
-    if (tcall_agent_make_room_(agent, 0))
+    if (tcall_agent_make_room_(agent, 0, false))
         tcall_chat_forget_(&agent->chat);
     return tcall_agent_add_image_(agent, tcall_slice_(NULL, 0), type, bytes);
 }
 
-int tcall_agent_say(tcall_agent *agent, tcall_str text)
+void tcall_agent_cancel(tcall_agent *agent)
 {
-    return tcall_agent_start_(agent, text, false, NULL, 0);
+    agent->cancelled = 1;
 }
 
-/* Does the work of the state. Calls that are under way look at limits
+/* ---- steps ---- */
+
+/* What is done in each state. Calls that are under way look at limits
  * themselves: each of them has to get a result. */
 static int tcall_agent_work_(tcall_agent *agent)
 {
-    int over;
-    if (agent->state == TCALL_AGENT_CALLS_)
-        return tcall_agent_run_call_(agent);
-    over = tcall_agent_over_(agent);
-    if (over < 0)
+    static int (*const work[])(tcall_agent *) = {NULL,
+                                                 NULL,
+                                                 tcall_agent_open_,
+                                                 tcall_agent_connect_,
+                                                 tcall_agent_send_,
+                                                 tcall_agent_read_,
+                                                 tcall_agent_run_calls_};
+    int over = tcall_agent_over_(agent);
+    if (over < 0 && agent->state != TCALL_AGENT_CALLS_)
         return over;
-    switch (agent->state) {
-    case TCALL_AGENT_PAUSE_: return tcall_agent_paused_(agent);
-    case TCALL_AGENT_OPEN_: return tcall_agent_open_(agent);
-    case TCALL_AGENT_SEND_: return tcall_agent_send_(agent);
-    default: return tcall_agent_read_(agent);
-    }
+    return work[agent->state](agent);
 }
 
 /* Completes what the agent waits for: where nothing was said there is more work
@@ -1079,8 +877,7 @@ static int tcall_agent_waits_(tcall_agent *agent, int result)
 int tcall_agent_step(tcall_agent *agent)
 {
     int result;
-    if (agent->state == TCALL_AGENT_UNSET_ ||
-        agent->state == TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
+    if (agent->state <= TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent) ||
         (agent->state == TCALL_AGENT_PLANNED_ && !agent->cancelled))
         return TCALL_E_USAGE;
     agent->desc.tc->busy = agent->desc.tc;
@@ -1092,9 +889,8 @@ int tcall_agent_step(tcall_agent *agent)
     if (result < 0 ? !tcall_waits_(result)
                    : agent->state != TCALL_AGENT_PLANNED_)
         result = tcall_agent_end_(agent, result);
-    result = tcall_agent_waits_(agent, result);
     agent->desc.tc->busy = NULL;
-    return result;
+    return tcall_agent_waits_(agent, result);
 }
 
 void tcall_agent_wait(tcall_agent *agent)
@@ -1121,27 +917,19 @@ int tcall_agent_run(tcall_agent *agent, tcall_str text)
     return error < 0 ? error : tcall_agent_finish_(agent);
 }
 
-/* Are these tools of the registry? */
-static bool tcall_agent_can_offer_(const tcall_agent *agent,
-                                   const tcall_picked *tools, int count)
-{
-    int i;
-    for (i = 0; tools && i < count; i++)
-        if (tools[i].index >= agent->desc.tc->desc.tool_count)
-            return false;
-    return !tools || count >= 0;
-}
-
 int tcall_agent_plan(tcall_agent *agent, tcall_str text,
                      const tcall_picked *tools, int count)
 {
-    bool goes_on = agent->turn.plan && agent->state == TCALL_AGENT_OPEN_;
-    int error = TCALL_E_USAGE;
-    if (agent->state == TCALL_AGENT_UNSET_)
-        return error;
-    if (!text.len)
-        error = goes_on ? TCALL_OK : TCALL_E_USAGE;
-    else if (tcall_agent_can_offer_(agent, tools, count))
+    const bool goes_on = !text.len;
+    int error = TCALL_OK, i;
+    if (agent->state == TCALL_AGENT_UNSET_ ||
+        (goes_on && !(agent->turn.plan && agent->state == TCALL_AGENT_OPEN_)) ||
+        (!goes_on && tools && count < 0))
+        return TCALL_E_USAGE;
+    for (i = 0; !goes_on && tools && i < count; i++)
+        if (tools[i].index >= agent->desc.tc->desc.tool_count)
+            return TCALL_E_USAGE;
+    if (!goes_on)
         error = tcall_agent_start_(agent, text, true, tools, count);
     if (error == TCALL_OK)
         error = tcall_agent_finish_(agent);

@@ -1,7 +1,7 @@
 #pragma once
 #include "chat.h"
 #include "block.c"
-#include "json.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>chat
@@ -98,6 +98,19 @@ static tcall_str tcall_head_id_(const tcall_item_head_ *head)
     return head->flags & TCALL_FLAG_MADE_ID_ && id.len > TCALL_MADE_ID_
                ? tcall_slice_(id.ptr + id.len - TCALL_MADE_ID_, TCALL_MADE_ID_)
                : id;
+}
+
+/* Returns an item of these. */
+TCALL_SHARED_ tcall_item tcall_item_of_(tcall_kind kind, tcall_str id,
+                                        tcall_str name, tcall_str text)
+{
+    tcall_item item;
+    memset(&item, 0, sizeof item);
+    item.kind = (uint8_t)kind;
+    item.id = id;
+    item.name = name;
+    item.text = text;
+    return item;
 }
 
 /* Parts by number, for loops over them. */

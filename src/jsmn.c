@@ -1,6 +1,6 @@
 #pragma once
 #include "jsmn.h"
-#include "json.c"
+#include "text.c"
 
 /* ==========================================================================
  * >>jsmn

@@ -1,5 +1,5 @@
 #pragma once
-#include "json.h"
+#include "text.h"
 
 /* ==========================================================================
  * >>jsmn: a value as a tree of tokens

@@ -9,7 +9,8 @@
  * A machine is fed the text as it is. Where it refuses a byte, its state and
  * that byte choose a rule from a table, which feeds what was meant instead;
  * then the text goes on. So each byte is fed once, only the machine knows
- * JSON's grammar, and what it takes is strict JSON.
+ * JSON's grammar, and what it takes is strict JSON. So is a string in place of
+ * the object: what it holds is fed to the machine once more.
  */
 
 static const char tcall_fix_names_[][19] = {
@@ -25,23 +26,20 @@ const char *tcall_fix_name(int i)
 
 /* A text that is being read. */
 typedef struct tcall_lenient_ {
-    tcall_syntax_ string; /* of a string in which the object stands */
     tcall_machine *machine;
-    tcall_syntax_ *state; /* of what is fed: string, or the machine's own */
-    const char *start, *at, *end; /* the text, and how far it is read */
-    const char *value, *over;     /* where the value begins; its end, or NULL */
-    const char *slash;            /* the first of {\"a\":1}, or NULL */
-    const char *quote;            /* that ends the string at hand, or NULL: " */
-    const char *blank, *token;    /* ends of the last comment, of what was read
-                                   * before the place at hand */
-    const char *fixed;            /* the place of the first fix */
+    const tcall_machine_desc *desc; /* of the machine */
+    const char *start, *at, *end;   /* the text, and how far it is read */
+    const char *value, *over;  /* where the value begins; its end, or NULL */
+    const char *slash;         /* the first of {\"a\":1}, or NULL */
+    const char *quote;         /* that ends the string at hand, or NULL: " */
+    const char *blank, *token; /* ends of the last comment, of what was read
+                                * before the place at hand */
+    const char *fixed;         /* the place of the first fix */
     uint32_t fixes;
     int refused; /* what a strict reading ends with there */
     int error;
     bool alone; /* nothing but the same value has followed the value */
 } tcall_lenient_;
-
-/* ---- feeding ---- */
 
 /* The first error stays, and its place. */
 static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
@@ -52,52 +50,95 @@ static bool tcall_lenient_fail_(tcall_lenient_ *text, int error, const char *at)
     return true;
 }
 
-/* Feeds bytes. Returns how many were eaten: all; or those up to an error, or to
- * the end of the string that the object stands in. */
-static size_t tcall_lenient_feed_(tcall_lenient_ *text, const char *bytes,
-                                  size_t len)
+/* A fix was needed at a place, which a strict reading refuses with an error. */
+static void tcall_lenient_fixed_(tcall_lenient_ *text, uint32_t fix,
+                                 const char *at, int error)
 {
-    tcall_machine *machine = text->machine;
-    size_t before = machine->at;
-    if (text->state == &text->string)
-        return tcall_syntax_feed_(text->state, bytes, len);
-    tcall_machine_feed(machine, bytes, len);
-    return machine->at - before;
+    text->fixes |= fix;
+    if (!text->fixed || at < text->fixed) {
+        text->fixed = at;
+        text->refused = error;
+    }
 }
 
 /* Feeds other bytes than those of the text. */
 static void tcall_lenient_put_(tcall_lenient_ *text, const char *bytes,
                                size_t len)
 {
-    tcall_lenient_feed_(text, bytes, len);
-    if (text->state->error)
-        tcall_lenient_fail_(text, text->state->error, text->at);
+    tcall_machine_feed(text->machine, bytes, len);
+    if (text->machine->syntax.error)
+        tcall_lenient_fail_(text, text->machine->syntax.error, text->at);
+}
+
+/* Feeds other bytes to a machine that begins anew. */
+static void tcall_lenient_instead_(tcall_lenient_ *text, tcall_str bytes)
+{
+    tcall_machine_init(text->machine, text->desc);
+    tcall_lenient_put_(text, bytes.ptr, bytes.len);
 }
 
 /* ---- looking ahead ---- */
 
-static bool tcall_lenient_sees_(const tcall_lenient_ *text, const char *word)
+/* Returns the length of a character of a name, 0 where there is none: a letter,
+ * digit, _, - or the block (U+2581) that DeepSeek writes for _. */
+static size_t tcall_name_char_(const char *at, const char *end)
 {
-    size_t len = strlen(word);
-    return (size_t)(text->end - text->at) >= len &&
-           memcmp(text->at, word, len) == 0;
+    if (end - at >= 3 && memcmp(at, "\xE2\x96\x81", 3) == 0)
+        return 3;
+    return at < end && (((*at | 0x20) >= 'a' && (*at | 0x20) <= 'z') ||
+                        tcall_is_digit_(*at) || *at == '_' || *at == '-');
 }
 
-/* Skips a word, if it follows. */
-static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *word)
+TCALL_SHARED_ const char *tcall_name_end_(const char *at, const char *end)
 {
-    bool seen = tcall_lenient_sees_(text, word);
-    text->at += seen ? strlen(word) : 0;
-    return seen;
+    size_t len;
+    while ((len = tcall_name_char_(at, end)) > 0)
+        at += len;
+    return at;
 }
 
-/* Skips the first word of "one\0two\0" that follows. */
-static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *words)
+/* Returns the end of what is like the pattern at this place, or NULL. In a
+ * pattern a blank stands for any white space or none, # for a name, * for
+ * anything up to what follows it in the line, $ for the end of the text. */
+TCALL_SHARED_ const char *tcall_marker_end_(const char *at, const char *end,
+                                            const char *pattern)
 {
-    for (; *words; words += strlen(words) + 1)
-        if (tcall_lenient_skip_(text, words))
-            return true;
-    return false;
+    for (; *pattern; pattern++) {
+        const char *from = at;
+        size_t left = strlen(pattern + 1);
+        if (*pattern == ' ') {
+            while (at < end && tcall_is_space_(*at))
+                at++;
+        } else if (*pattern == '#') {
+            at = tcall_name_end_(at, end);
+            if (at == from)
+                return NULL;
+        } else if (*pattern == '*') {
+            while ((size_t)(end - at) >= left && *at != '\n' &&
+                   memcmp(at, pattern + 1, left) != 0)
+                at++;
+        } else if (*pattern == '$' ? at < end
+                                   : at == end || *at++ != *pattern) {
+            return NULL;
+        }
+    }
+    return at;
+}
+
+/* Skips what is like the pattern, if that follows. */
+static bool tcall_lenient_skip_(tcall_lenient_ *text, const char *pattern)
+{
+    const char *to = tcall_marker_end_(text->at, text->end, pattern);
+    text->at = to ? to : text->at;
+    return to != NULL;
+}
+
+/* Skips the first of "one\0two\0" that follows. */
+static bool tcall_lenient_skip_any_(tcall_lenient_ *text, const char *patterns)
+{
+    while (*patterns && !tcall_lenient_skip_(text, patterns))
+        patterns += strlen(patterns) + 1;
+    return *patterns != '\0';
 }
 
 /* Returns the byte at a place, 0 at the end. */
@@ -110,10 +151,10 @@ static char tcall_lenient_byte_(const tcall_lenient_ *text, const char *at)
 static bool tcall_lenient_in_(const char *ranges, char byte)
 {
     unsigned char c = (unsigned char)byte;
-    for (; *ranges; ranges += 2)
-        if (c >= (unsigned char)ranges[0] && c <= (unsigned char)ranges[1])
-            return true;
-    return false;
+    while (*ranges &&
+           (c < (unsigned char)ranges[0] || c > (unsigned char)ranges[1]))
+        ranges += 2;
+    return *ranges != '\0';
 }
 
 #define TCALL_LENIENT_ALPHA_ "AZaz__"
@@ -137,19 +178,20 @@ static bool tcall_lenient_letter_(const tcall_lenient_ *text, const char *at)
 
 typedef bool (*tcall_lenient_act_)(tcall_lenient_ *text);
 
-/* A comment, up to its end, which the end of the text is for one that lasts a
- * line. */
+/* A comment: the rest of a line, or up to where it is closed. */
 static bool tcall_lenient_comment_(tcall_lenient_ *text)
 {
-    bool block = tcall_lenient_skip_(text, "/*");
-    const char *end = block ? "*/" : "\n";
-    if (!block && !tcall_lenient_skip_any_(text, "//\0#\0"))
+    const char *at = text->at, *end = text->end;
+    char second = *at == '/' ? tcall_lenient_byte_(text, at + 1) : (char)0;
+    bool block = second == '*';
+    if (*at != '#' && second != '/' && !block)
         return false;
-    while (text->at < text->end && !tcall_lenient_sees_(text, end))
-        text->at++;
-    if (!tcall_lenient_skip_(text, end) && block)
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-    text->blank = text->at;
+    for (at += block ? 3 : 1;
+         at < end && (block ? at[-1] != '*' || *at != '/' : *at != '\n');)
+        at++;
+    if (block && at >= end)
+        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, end);
+    text->at = text->blank = at < end ? at + 1 : end;
     return true;
 }
 
@@ -171,27 +213,13 @@ static bool tcall_lenient_space_(tcall_lenient_ *text)
     return found;
 }
 
-/* A special token of a chat template, <|name|>, or as DeepSeek writes it, with
- * wide bars (U+FF5C) and blocks (U+2581) for spaces; or a tag around a call. */
+/* A tag around a call, or a special token of a chat template; DeepSeek writes
+ * its bars wide (U+FF5C). */
 static bool tcall_lenient_tag_(tcall_lenient_ *text)
 {
-    const char *from = text->at, *name;
-    bool wide = tcall_lenient_skip_(text, "<\xEF\xBD\x9C");
-    if (!wide && !tcall_lenient_skip_(text, "<|"))
-        return tcall_lenient_skip_any_(text,
-                                       "<tool_call>\0</tool_call>\0"
-                                       "<function_call>\0</function_call>\0"
-                                       "<s>\0</s>\0");
-    name = text->at;
-    while (tcall_lenient_in_(TCALL_LENIENT_ALPHA_,
-                             tcall_lenient_byte_(text, text->at)) ||
-           tcall_lenient_sees_(text, "\xE2\x96\x81"))
-        text->at += *text->at == '\xE2' ? 3 : 1;
-    if (text->at > name &&
-        tcall_lenient_skip_(text, wide ? "\xEF\xBD\x9C>" : "|>"))
-        return true;
-    text->at = from;
-    return false;
+    return tcall_lenient_skip_any_(
+        text, "<tool_call>\0</tool_call>\0<function_call>\0</function_call>\0"
+              "<s>\0</s>\0<|#|>\0<\xEF\xBD\x9C#\xEF\xBD\x9C>\0");
 }
 
 /* What closes a code fence. */
@@ -211,8 +239,7 @@ static bool tcall_lenient_opens_(tcall_lenient_ *text)
         text->at++;
     while (tcall_lenient_letter_(text, text->at))
         text->at++;
-    for (to = text->at; to < text->end && tcall_is_space_(*to); to++)
-        ;
+    to = tcall_marker_end_(text->at, text->end, " ");
     if (tcall_lenient_byte_(text, from) == ' ' &&
         !tcall_lenient_in_("\"\"''{{\xE2\xE2", tcall_lenient_byte_(text, to)))
         text->at = from;
@@ -225,19 +252,19 @@ static bool tcall_lenient_is_cut_(tcall_lenient_ *text, const char *from)
 {
     const char *at = text->at, *blank = text->blank;
     bool cut;
-    for (text->at = from;
-         (text->at < text->end && tcall_is_space_(*text->at) && text->at++) ||
-         tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
-         tcall_lenient_fence_(text) || tcall_lenient_tag_(text);)
-        ;
+    text->at = from;
+    do {
+        tcall_lenient_skip_(text, " ");
+    } while (text->at < text->end &&
+             (tcall_lenient_comment_(text) || tcall_lenient_space_(text) ||
+              tcall_lenient_fence_(text) || tcall_lenient_tag_(text)));
     cut = text->at == text->end;
     text->at = at;
     text->blank = blank;
     return cut && tcall_lenient_fail_(text, TCALL_E_TRUNCATED, from);
 }
 
-/* A quote that is not JSON's begins a string; any does at the root, with the
- * object in it. */
+/* A quote that is not JSON's begins a string. */
 static bool tcall_lenient_quote_(tcall_lenient_ *text)
 {
     if (tcall_lenient_skip_(text, "'"))
@@ -246,61 +273,53 @@ static bool tcall_lenient_quote_(tcall_lenient_ *text)
         text->quote = "\xE2\x80\x9D";
     else if (tcall_lenient_skip_(text, "\xE2\x80\x98"))
         text->quote = "\xE2\x80\x99";
-    else if (!tcall_lenient_skip_(text, "\""))
+    else
         return false;
-    if (!text->state->depth)
-        text->state = &text->string;
     tcall_lenient_put_(text, "\"", 1);
     return true;
 }
 
-/* True, False, None; null in place of all arguments: there are none. */
+/* True and False: the machine reads the rest of the word. */
 static bool tcall_lenient_word_(tcall_lenient_ *text)
 {
-    static const char *const words[][2] = {
-        {"True", "true"}, {"False", "false"}, {"None", "null"}, {"null", NULL}};
-    const char *at = text->at, *json;
-    size_t i, len = 1;
-    for (i = 0; *words[i][0] != *at; i++)
-        ;
-    while (words[i][0][len] && at + len < text->end &&
-           at[len] == words[i][0][len])
-        len++;
-    if (words[i][0][len] || tcall_lenient_letter_(text, at + len))
-        return tcall_lenient_is_cut_(text, at + len);
-    json = words[i][1];
-    if (!text->state->depth && i >= 2) {
-        text->fixes |= TCALL_FIX_NULL;
-        json = "{}";
-    }
-    tcall_lenient_put_(text, json, strlen(json));
-    text->at += len;
+    char first = tcall_to_lower_(*text->at++);
+    tcall_lenient_put_(text, &first, 1);
     return true;
 }
 
-/* +5, .5 or +.5. */
-static bool tcall_lenient_number_(tcall_lenient_ *text)
+/* None. */
+static bool tcall_lenient_none_(tcall_lenient_ *text)
 {
-    const char *at = text->at + (*text->at == '+');
-    bool point = tcall_lenient_byte_(text, at) == '.';
-    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
-        return text->state->depth && tcall_lenient_is_cut_(text, at + point);
-    if (point)
-        tcall_lenient_put_(text, "0", 1);
+    const char *at = text->at, *none = "None";
+    while (*none && tcall_lenient_byte_(text, at) == *none) {
+        at++;
+        none++;
+    }
+    if (*none || tcall_lenient_letter_(text, at))
+        return tcall_lenient_is_cut_(text, at);
+    tcall_lenient_put_(text, "null", 4);
     text->at = at;
     return true;
 }
 
-/* The 0 that is missing before a point or after it. */
-static bool tcall_lenient_zero_(tcall_lenient_ *text)
+/* +5, .5 or -.5, and the 0 that 5. lacks. */
+static bool tcall_lenient_number_(tcall_lenient_ *text)
 {
-    uint8_t number = text->state->within;
-    bool point = number == TCALL_N_MINUS_ && *text->at == '.';
-    if (point && !tcall_is_digit_(tcall_lenient_byte_(text, text->at + 1)))
-        return text->state->depth && tcall_lenient_is_cut_(text, text->at + 1);
-    if (!point && number != TCALL_N_POINT_)
+    const tcall_syntax_ *s = &text->machine->syntax;
+    uint8_t within = s->state == TCALL_AT_NUMBER_ ? s->within : (uint8_t)0;
+    const char *at = text->at + (*text->at == '+');
+    bool point = tcall_lenient_byte_(text, at) == '.';
+    if (within == TCALL_N_POINT_) {
+        tcall_lenient_put_(text, "0", 1);
+        return true;
+    }
+    if (within && (within != TCALL_N_MINUS_ || *text->at != '.'))
         return false;
-    tcall_lenient_put_(text, "0", 1);
+    if (!tcall_is_digit_(tcall_lenient_byte_(text, at + point)))
+        return s->depth && tcall_lenient_is_cut_(text, at + point);
+    if (point)
+        tcall_lenient_put_(text, "0", 1);
+    text->at = at;
     return true;
 }
 
@@ -320,7 +339,7 @@ static bool tcall_lenient_key_(tcall_lenient_ *text)
 /* A bracket that a comma stands before: there was none. */
 static bool tcall_lenient_comma_(tcall_lenient_ *text)
 {
-    tcall_syntax_ *s = text->state;
+    tcall_syntax_ *s = &text->machine->syntax;
     bool after = s->object ? s->state == TCALL_AT_NAME_ && *text->at == '}'
                            : s->state == TCALL_AT_VALUE_ && *text->at == ']';
     if (after && s->depth)
@@ -328,36 +347,24 @@ static bool tcall_lenient_comma_(tcall_lenient_ *text)
     return after && s->depth;
 }
 
-/* A character of a string that JSON wants escaped. */
-static bool tcall_lenient_control_(tcall_lenient_ *text)
+/* A character of a string that JSON wants escaped, or that need not be: '. */
+static bool tcall_lenient_character_(tcall_lenient_ *text)
 {
-    static const char digits[] = "0123456789ABCDEF";
-    char escape[6] = {'\\', 'u', '0', '0', '0', '0'};
-    escape[4] = digits[*text->at >> 4];
-    escape[5] = digits[*text->at & 15];
-    tcall_lenient_put_(text, escape, sizeof escape);
-    text->at++;
-    return true;
-}
-
-/* \' */
-static bool tcall_lenient_apostrophe_(tcall_lenient_ *text)
-{
-    if (text->state->high)
+    tcall_syntax_ *s = &text->machine->syntax;
+    if (s->high) /* the other half of a character is missing */
         return false;
-    text->state->state = TCALL_AT_STRING_;
-    tcall_lenient_put_(text, text->at++, 1);
+    tcall_syntax_character_(s, (unsigned char)*text->at++);
     return true;
 }
 
-/* {\"a\":1}, an object as if inside a string: its brace is read already. */
+/* {\"a\":1}, an object as if inside a string: the text is read as one. */
 static bool tcall_lenient_slash_(tcall_lenient_ *text)
 {
-    if (text->state->depth != 1)
+    if (text->machine->syntax.depth != 1)
         return false;
     text->slash = text->at;
-    text->state = &text->string;
-    tcall_lenient_put_(text, "\"", 1);
+    text->at = text->value;
+    tcall_lenient_instead_(text, tcall_str_of("\""));
     return true;
 }
 
@@ -427,21 +434,18 @@ static const struct tcall_lenient_rule_ {
      TCALL_FIX_SINGLE_QUOTE},
     {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "\xE2\xE2",
      tcall_lenient_quote_, TCALL_FIX_SMART_QUOTE},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "\"\"", tcall_lenient_quote_,
-     0},
-    {TCALL_LENIENT_VALUE_, "FFNNTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
-    {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_ROOT_, "nn", tcall_lenient_word_,
-     TCALL_FIX_NULL},
+    {TCALL_LENIENT_VALUE_, "FFTT", tcall_lenient_word_, TCALL_FIX_PYTHON},
+    {TCALL_LENIENT_VALUE_, "NN", tcall_lenient_none_, TCALL_FIX_PYTHON},
     {TCALL_LENIENT_VALUE_, "++..", tcall_lenient_number_, TCALL_FIX_NUMBER},
-    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_zero_,
+    {TCALL_LENIENT_AT_(NUMBER), "\x01\xFF", tcall_lenient_number_,
      TCALL_FIX_NUMBER},
     {TCALL_LENIENT_NAME_, "AZaz__$$", tcall_lenient_key_,
      TCALL_FIX_UNQUOTED_KEY},
     {TCALL_LENIENT_VALUE_ | TCALL_LENIENT_NAME_, "]]}}", tcall_lenient_comma_,
      TCALL_FIX_TRAILING_COMMA},
-    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_control_,
+    {TCALL_LENIENT_AT_(STRING), "\x01\x1F", tcall_lenient_character_,
      TCALL_FIX_CONTROL},
-    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_apostrophe_,
+    {TCALL_LENIENT_AT_(ESCAPE), "''", tcall_lenient_character_,
      TCALL_FIX_APOSTROPHE},
     {TCALL_LENIENT_AT_(FIRST_NAME), "\\\\", tcall_lenient_slash_,
      TCALL_FIX_ESCAPED_OBJECT},
@@ -456,30 +460,24 @@ static const struct tcall_lenient_rule_ {
     {TCALL_LENIENT_AT_(DONE), ",,", tcall_lenient_behind_,
      TCALL_FIX_PUNCTUATION},
     {TCALL_LENIENT_AT_(DONE), "{{", tcall_lenient_again_, TCALL_FIX_REPEATED},
+    {0, "", NULL, 0},
 };
 
 /* Looks for a rule for the byte at hand, refused with this error. */
 static bool tcall_lenient_mends_(tcall_lenient_ *text, int error)
 {
     const char *at = text->at;
-    const tcall_syntax_ *s = text->state;
+    const tcall_syntax_ *s = &text->machine->syntax;
     unsigned where = 1u << s->state | (s->depth ? 0 : TCALL_LENIENT_ROOT_);
-    size_t i;
-    for (i = 0; i < sizeof tcall_lenient_rules_ / sizeof *tcall_lenient_rules_;
-         i++) {
-        const struct tcall_lenient_rule_ *rule = &tcall_lenient_rules_[i];
-        if (!(rule->states & where & ~TCALL_LENIENT_ROOT_) ||
-            rule->states & ~where & TCALL_LENIENT_ROOT_ ||
-            !tcall_lenient_in_(rule->bytes, *at) || !rule->act(text))
-            continue;
-        if (!text->fixed) {
-            text->fixed = at;
-            text->refused = error;
-        }
-        text->fixes |= rule->fix;
-        return true;
-    }
-    return false;
+    const struct tcall_lenient_rule_ *rule = tcall_lenient_rules_;
+    for (; rule->states; rule++)
+        if (rule->states & where & ~TCALL_LENIENT_ROOT_ &&
+            !(rule->states & ~where & TCALL_LENIENT_ROOT_) &&
+            tcall_lenient_in_(rule->bytes, *at) && rule->act(text))
+            break;
+    if (rule->states)
+        tcall_lenient_fixed_(text, rule->fix, at, error);
+    return rule->states != 0;
 }
 
 /* ---- what no rule mends ---- */
@@ -505,7 +503,7 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
         text->at = token - ((unsigned char)last < 0x80 ? 1 : 3);
         return TCALL_E_UNESCAPED_QUOTE;
     }
-    if (text->state->state == TCALL_AT_COLON_)
+    if (text->machine->syntax.state == TCALL_AT_COLON_)
         return error;
     if (from < text->at && (number ? !tcall_lenient_in_(",,//::]]}}", c)
                                    : tcall_lenient_letter_(text, text->at))) {
@@ -514,8 +512,8 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
     }
     if (error == TCALL_E_TRAILING && text->alone &&
         (tcall_lenient_in_("{{[[--09\"\"''", c) ||
-         tcall_lenient_sees_(text, "\xE2\x80\x9C") ||
-         tcall_lenient_sees_(text, "\xE2\x80\x98")))
+         tcall_marker_end_(text->at, text->end, "\xE2\x80\x9C") ||
+         tcall_marker_end_(text->at, text->end, "\xE2\x80\x98")))
         return TCALL_E_MULTIPLE;
     return error;
 }
@@ -523,7 +521,7 @@ static int tcall_lenient_between_(tcall_lenient_ *text, int error)
 /* Says what is wrong at a byte that was refused with this error. */
 static int tcall_lenient_blame_(tcall_lenient_ *text, int error)
 {
-    switch (text->state->state) {
+    switch (text->machine->syntax.state) {
     case TCALL_AT_COLON_:
     case TCALL_AT_NEXT_:
     case TCALL_AT_DONE_: return tcall_lenient_between_(text, error);
@@ -552,7 +550,7 @@ static bool tcall_is_slip_(int error)
 static void tcall_lenient_refused_(tcall_lenient_ *text)
 {
     tcall_machine *machine = text->machine;
-    tcall_syntax_ *s = text->state;
+    tcall_syntax_ *s = &machine->syntax;
     int error = s->error;
     const char *end = text->at;
     if (!tcall_is_slip_(error)) {
@@ -560,8 +558,7 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
         return;
     }
     s->error = TCALL_OK;
-    if (s == &machine->syntax)
-        machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
+    machine->error = machine->fault_count ? TCALL_E_INVALID : TCALL_OK;
     while (end > text->blank && tcall_is_space_(end[-1]))
         end--;
     if (end > text->blank)
@@ -575,47 +572,16 @@ static void tcall_lenient_refused_(tcall_lenient_ *text)
     tcall_lenient_fail_(text, error, text->at);
 }
 
-/* ---- an object in a string ---- */
-
-static tcall_ask_ tcall_lenient_begins_(tcall_syntax_ *s, char first)
-{
-    (void)s;
-    (void)first;
-    return TCALL_HEAR_;
-}
-
-/* What the string says goes on. */
-static void tcall_lenient_data_(tcall_syntax_ *s, const char *bytes, size_t len)
-{
-    const tcall_lenient_ *text = (const tcall_lenient_ *)(void *)s;
-    tcall_machine_feed(text->machine, bytes, len);
-}
-
-static void tcall_lenient_ends_(tcall_syntax_ *s)
-{
-    (void)s;
-}
-
-static const tcall_syntax_user_ tcall_lenient_user_ TCALL_FLASH_ = {
-    NULL, tcall_lenient_begins_, tcall_lenient_data_, tcall_lenient_ends_};
-
 /* ---- the way through the text ---- */
 
-/* Goes on before the value: what is around it, and how it begins. */
-static void tcall_lenient_root_(tcall_lenient_ *text)
+/* Feeds bytes of the text, up to one that is refused. */
+static void tcall_lenient_pass_(tcall_lenient_ *text, size_t len)
 {
-    char c = *text->at;
-    text->value = text->at;
-    if (tcall_is_space_(c)) {
-        text->at++;
-    } else if (c == '{' ||
-               !tcall_lenient_mends_(text, c == '"' || c == 'n'
-                                               ? TCALL_E_NOT_OBJECT
-                                               : TCALL_E_BAD_VALUE)) {
-        text->at += tcall_lenient_feed_(text, text->at, 1);
-        if (text->state->error)
-            tcall_lenient_refused_(text);
-    }
+    size_t before = text->machine->at;
+    tcall_machine_feed(text->machine, text->at, len);
+    text->at += text->machine->at - before;
+    if (text->machine->syntax.error)
+        tcall_lenient_refused_(text);
 }
 
 /* Goes on in a string that has another quote, up to where JSON's would end it,
@@ -623,98 +589,91 @@ static void tcall_lenient_root_(tcall_lenient_ *text)
 static void tcall_lenient_quoted_(tcall_lenient_ *text)
 {
     const char *to = text->at;
-    bool plain = text->state->state != TCALL_AT_ESCAPE_;
+    bool marks = text->machine->syntax.state != TCALL_AT_ESCAPE_;
     while (to < text->end && *to != *text->quote && *to != '"')
         to++;
-    if (to == text->at && plain && tcall_lenient_skip_(text, text->quote)) {
+    if (to > text->at) {
+        tcall_lenient_pass_(text, (size_t)(to - text->at));
+    } else if (marks && tcall_lenient_skip_(text, text->quote)) {
         text->quote = NULL;
         tcall_lenient_put_(text, "\"", 1);
-    } else if (to == text->at && plain && tcall_lenient_skip_(text, "\"")) {
+    } else if (marks && tcall_lenient_skip_(text, "\"")) {
         tcall_lenient_put_(text, "\\\"", 2);
     } else {
-        to += to == text->at;
-        text->at +=
-            tcall_lenient_feed_(text, text->at, (size_t)(to - text->at));
-        if (text->state->error)
-            tcall_lenient_refused_(text);
+        tcall_lenient_pass_(text, 1);
     }
 }
 
 /* Goes on with what the text holds next. */
 static void tcall_lenient_step_(tcall_lenient_ *text)
 {
-    if (text->quote) {
-        tcall_lenient_quoted_(text);
-    } else if (text->state->state == TCALL_AT_VALUE_ && !text->state->depth) {
-        tcall_lenient_root_(text);
-    } else {
-        text->at +=
-            tcall_lenient_feed_(text, text->at, (size_t)(text->end - text->at));
-        if (text->state->error)
-            tcall_lenient_refused_(text);
-    }
-}
-
-/* Ends a text without a value: there are no arguments, or they were cut. */
-static void tcall_lenient_nothing_(tcall_lenient_ *text)
-{
-    if (text->fixes & ~(uint32_t)TCALL_FIX_SPACE) {
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-        return;
-    }
-    if (!text->fixed)
-        text->refused = TCALL_E_TRUNCATED;
-    text->fixed = text->fixed ? text->fixed : text->at;
-    text->fixes |= TCALL_FIX_EMPTY;
-    tcall_lenient_put_(text, "{}", 2);
-}
-
-/* Ends the string that the object stands in. That this is broken JSON says no
- * more than that: a machine that stopped for another reason knows better. */
-static void tcall_lenient_inside_(tcall_lenient_ *text)
-{
     const tcall_syntax_ *s = &text->machine->syntax;
-    bool whole = text->string.state == TCALL_AT_DONE_;
-    int error = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
-    const char *at = text->slash ? text->slash : text->value;
-    if (text->slash) { /* all of the text is inside */
-        uint8_t state = text->string.state;
-        if (text->error)
-            state = TCALL_AT_DONE_;
-        text->error = TCALL_OK;
-        whole = state == TCALL_AT_STRING_;
-        if (state == TCALL_AT_ESCAPE_)
-            error = TCALL_E_TRUNCATED;
-    } else if (!whole) {
-        tcall_lenient_fail_(text, TCALL_E_TRUNCATED, text->end);
-        return;
+    if (s->state == TCALL_AT_VALUE_ && !s->depth) {
+        tcall_lenient_skip_(text, " ");
+        text->value = text->at;
     }
-    if (s->error && !tcall_is_slip_(s->error))
-        error = s->error;
-    else if (whole && !s->error && s->depth)
-        error = TCALL_E_TRUNCATED;
-    if (!whole || s->error || s->state != TCALL_AT_DONE_ || !(s->open[0] & 1))
-        tcall_lenient_fail_(text, error, at);
-    else if (!text->slash)
-        text->fixes |= TCALL_FIX_DOUBLE_ENCODED;
+    if (text->quote)
+        tcall_lenient_quoted_(text);
+    else
+        tcall_lenient_pass_(text, (size_t)(text->end - text->at));
+}
+
+/* Ends the string as which {\"a\":1} is read: all of the text is in it. */
+static void tcall_lenient_closes_(tcall_lenient_ *text)
+{
+    uint8_t state = text->machine->syntax.state;
+    if (!text->error && state == TCALL_AT_STRING_) {
+        tcall_lenient_put_(text, "\"", 1);
+    } else if (!text->error || tcall_is_slip_(text->error)) {
+        text->error = !text->error && state == TCALL_AT_ESCAPE_
+                          ? TCALL_E_TRUNCATED
+                          : TCALL_E_BAD_KEY;
+        text->at = text->slash;
+    }
+}
+
+/* Reads what stands in place of the object: nothing and null mean an empty one,
+ * a string holds it. That this is broken JSON says no more than that it is no
+ * object: another error knows better. */
+static int tcall_lenient_object_(tcall_lenient_ *text, uint32_t fix, int error)
+{
+    tcall_machine *machine = text->machine;
+    const char *at = text->slash ? text->slash : text->value;
+    tcall_str object = tcall_str_of("{}");
+    int r;
+    if (fix == TCALL_FIX_DOUBLE_ENCODED)
+        object = tcall_text_decode_(machine->text);
+    if (!text->slash)
+        tcall_lenient_fixed_(text, fix, at, error);
+    tcall_lenient_instead_(text, object);
+    r = tcall_machine_end(machine);
+    if (tcall_is_slip_(r) || (r == TCALL_E_TRUNCATED && !machine->syntax.depth))
+        r = text->slash ? TCALL_E_BAD_KEY : TCALL_E_NOT_OBJECT;
+    text->at = at;
+    return r;
 }
 
 /* Ends the text. Returns what is wrong with it. */
 static int tcall_lenient_end_(tcall_lenient_ *text, bool strict)
 {
     tcall_machine *machine = text->machine;
+    const tcall_syntax_ *s = &machine->syntax;
+    bool nothing = s->state == TCALL_AT_VALUE_ && !s->depth &&
+                   !(text->fixes & ~(uint32_t)TCALL_FIX_SPACE);
     int r;
-    if (text->state == &text->string)
-        tcall_lenient_inside_(text);
-    else if (!text->error && machine->syntax.state == TCALL_AT_VALUE_ &&
-             !machine->syntax.depth)
-        tcall_lenient_nothing_(text);
+    if (text->slash)
+        tcall_lenient_closes_(text);
     r = text->error;
     if (r == TCALL_OK || r == TCALL_E_DUPLICATE)
         r = tcall_machine_end(machine);
-    if (r == TCALL_E_TRUNCATED && machine->syntax.state == TCALL_AT_NUMBER_ &&
-        !machine->syntax.depth) /* it would be no object, whole or not */
-        r = TCALL_E_BAD_VALUE;
+    if (!text->error && nothing)
+        r = tcall_lenient_object_(text, TCALL_FIX_EMPTY, r);
+    else if (r == TCALL_E_NOT_OBJECT && *machine->text == '"')
+        r = tcall_lenient_object_(text, TCALL_FIX_DOUBLE_ENCODED, r);
+    else if (r == TCALL_E_NOT_OBJECT && *machine->text == 'n')
+        r = tcall_lenient_object_(text, TCALL_FIX_NULL, r);
+    if (r == TCALL_E_TRUNCATED && s->state == TCALL_AT_NUMBER_ && !s->depth)
+        r = TCALL_E_BAD_VALUE; /* it would be no object, whole or not */
     if (!text->error && (r == TCALL_E_NOT_OBJECT || r == TCALL_E_BAD_VALUE))
         text->at = text->value;
     if ((r == TCALL_OK || r == TCALL_E_INVALID) && text->fixed) {
@@ -737,13 +696,13 @@ int tcall_read_arguments(tcall_machine *machine, const tcall_machine_desc *desc,
         return r;
 #endif
     memset(&text, 0, sizeof text);
-    tcall_machine_init(machine, desc);
-    tcall_syntax_begin_(&text.string, &tcall_lenient_user_);
     text.machine = machine;
-    text.state = &machine->syntax;
-    text.start = text.at = text.token = text.blank = bytes.ptr ? bytes.ptr : "";
+    text.desc = desc;
+    text.start = text.at = bytes.ptr ? bytes.ptr : "";
+    text.value = text.token = text.blank = text.start;
     text.end = text.start + bytes.len;
     text.alone = true;
+    tcall_machine_init(machine, desc);
     while (text.at < text.end && !text.error)
         tcall_lenient_step_(&text);
     r = tcall_lenient_end_(&text, strict);

@@ -1,15 +1,19 @@
 #pragma once
 #include "pick.h"
-#include "registry.c"
-#include "words.c"
+#include "tools.c"
+#include "say_schema.c"
 
 /* ==========================================================================
  * >>pick
  *
+ * Text of any script is split into words, which are compared by their stems:
+ * without case, accents, width and English endings. lampOn and HTTPServer are
+ * two words each, PDFs is one. In scripts that are written without spaces, a
+ * word is a pair of neighbouring characters.
+ *
  * The words of the input become terms. A term has keys: the stem of its word,
- * the first six letters of that stem, and the stems of its synonyms. What each
- * tool says of the terms is read once and kept as a record of 20 bytes; where
- * the block has no room for records the tools are read again instead. The
+ * the first six letters of that stem, and the stems of its synonyms. Each tool
+ * is read once; a record of 24 bytes keeps how much it says of each term. The
  * weight of a term comes from how few tools have it, the worth of a tool from
  * the weights of the terms it has (BM25F), as a share of the best of all tools;
  * and since an input can want several things, also of the best for each of its
@@ -23,326 +27,749 @@
  */
 
 enum {
-    TCALL_QUERY_TERMS_ = 40,    /* most different words of an input */
-    TCALL_QUERY_SENTENCES_ = 7, /* of the input; the last takes the rest */
-    TCALL_QUERY_SLOTS_ = 256,   /* of the table of keys */
-    TCALL_QUERY_KEYS_ = 224,    /* of them used at most */
-    TCALL_QUERY_SUM_ = 100,     /* where the sums of a tool stop growing */
-    TCALL_FUZZY_MAX_ = 3,       /* most that all synonyms of a word count */
-    /* A record keeps the level that a sum reaches, not the sum. */
-    TCALL_LEVELS_ = 8,
-    TCALL_LEVEL_BITS_ = 3,
-    TCALL_LEVELS_PER_WORD_ = 5
+    TCALL_WORD_BYTES_ = 28,    /* of a word; further ones do not count */
+    TCALL_WORD_PREFIX_ = 6,    /* letters that make longer words alike */
+    TCALL_PICK_TERMS_ = 40,    /* most different words of an input */
+    TCALL_PICK_SENTENCES_ = 7, /* of the input; the last takes the rest */
+    TCALL_PICK_SLOTS_ = 256,   /* of the table of keys */
+    TCALL_PICK_KEYS_ = 224,    /* of them used at most */
+    TCALL_PICK_SUM_ = 15       /* where the sums of a record stop growing */
 };
 
-/* The texts of a tool, and what a word in them counts, in quarters: when it is
- * the word itself, when it is a synonym or has the same prefix, and for the
- * length of the texts. Words of all schemas need no list: being common, they
- * weigh nothing. */
+/* Words that say nothing about what is wanted, by their first letter. Words
+ * that tell a device what to do (on, off, up, down, all) are not among them. */
+static const char tcall_stop_words_[] =
+    "a able about additionally after again also am an and another any anyone "
+    "anything anyway are as at\0"
+    "based be because been before being best between both but by\0"
+    "can could\0"
+    "d did do does doing don done during\0"
+    "e each etc every\0"
+    "finally first following for from furthermore\0"
+    "g give given good great\0"
+    "had has have having he hello help her here hey hi him his how\0"
+    "i if im in into is it its ive\0"
+    "just\0"
+    "kindly know\0"
+    "lastly let lets like ll look looking\0"
+    "m make may me might mine more moreover most must my\0"
+    "need needs next no nor not now\0"
+    "of ok okay once only or other our\0"
+    "per please\0"
+    "\0"
+    "re regarding related\0"
+    "s same second shall she should so some someone something soon such sure\0"
+    "t tell than thank thanks that the their them then there these they thing "
+    "things third this those through to too\0"
+    "us use used using\0"
+    "ve very via\0"
+    "want wants was way ways we well were what when where which who whom whose "
+    "why will with would\0"
+    "\0"
+    "yes you your\0";
+
+/* ---- characters */
+
 enum {
-    TCALL_TEXT_NAME_,
-    TCALL_TEXT_TITLE_,
-    TCALL_TEXT_DESCRIPTION_,
-    TCALL_TEXT_TAGS_,
-    TCALL_TEXT_PARAMETERS_, /* names, descriptions, and values too */
-    TCALL_TEXT_COUNT_
+    TCALL_CHAR_SIGN_,
+    TCALL_CHAR_LETTER_, /* or digit */
+    TCALL_CHAR_WIDE_,   /* of a script without spaces */
+    TCALL_CHAR_MARK_    /* accent of the letter before: it is left out */
 };
-static const struct tcall_text_weight_ {
-    uint8_t exact, fuzzy, length;
-} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
-    {12, 3, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
-static const uint8_t tcall_levels_[TCALL_LEVELS_] = {0, 1, 2, 3, 4, 7, 12, 16};
+/* The kind of all characters from a code point on, up to the next row. */
+static const struct tcall_script_ {
+    uint32_t first;
+    uint8_t kind;
+} tcall_scripts_[] = {
+    {0x0000, TCALL_CHAR_SIGN_},   {'0', TCALL_CHAR_LETTER_},
+    {'9' + 1, TCALL_CHAR_SIGN_},  {'a', TCALL_CHAR_LETTER_},
+    {'z' + 1, TCALL_CHAR_SIGN_},  {0x0100, TCALL_CHAR_LETTER_},
+    {0x0300, TCALL_CHAR_MARK_},   {0x0370, TCALL_CHAR_LETTER_},
+    {0x0E00, TCALL_CHAR_WIDE_},                               /* Thai, Lao */
+    {0x0F00, TCALL_CHAR_LETTER_}, {0x1000, TCALL_CHAR_WIDE_}, /* Burmese */
+    {0x10A0, TCALL_CHAR_LETTER_}, {0x1780, TCALL_CHAR_WIDE_}, /* Khmer */
+    {0x1800, TCALL_CHAR_LETTER_}, {0x2000, TCALL_CHAR_SIGN_},
+    {0x2C00, TCALL_CHAR_LETTER_}, {0x2E00, TCALL_CHAR_SIGN_},
+    {0x2E80, TCALL_CHAR_WIDE_}, /* Chinese, Japanese, Korean from here on */
+    {0x3000, TCALL_CHAR_SIGN_},   {0x3004, TCALL_CHAR_WIDE_},
+    {0x3008, TCALL_CHAR_SIGN_},   {0x3040, TCALL_CHAR_WIDE_},
+    {0xD7B0, TCALL_CHAR_LETTER_}, {0xD800, TCALL_CHAR_SIGN_},
+    {0xF900, TCALL_CHAR_WIDE_},   {0xFB00, TCALL_CHAR_LETTER_},
+    {0xFE00, TCALL_CHAR_SIGN_},   {0xFE70, TCALL_CHAR_LETTER_},
+    {0xFF00, TCALL_CHAR_SIGN_},   {0xFF68, TCALL_CHAR_WIDE_},
+    {0xFFF0, TCALL_CHAR_SIGN_},   {0x10000, TCALL_CHAR_LETTER_},
+    {0x1F000, TCALL_CHAR_SIGN_},  {0x20000, TCALL_CHAR_WIDE_}};
 
-/* How much a tool says about each term. */
+typedef struct tcall_char_ {
+    uint32_t code; /* without case, accent and width */
+    size_t bytes;  /* 0 at the end of the text, which counts as a sign */
+    uint8_t kind;
+    bool capital;
+} tcall_char_;
+
+static bool tcall_bit_(const uint32_t *bits, unsigned i)
+{
+    return bits[i / 32] >> i % 32 & 1;
+}
+
+static unsigned tcall_at_most_(size_t value, unsigned most)
+{
+    return value < most ? (unsigned)value : most;
+}
+
+static bool tcall_between_(uint32_t code, uint32_t first, uint32_t last)
+{
+    return code >= first && code <= last;
+}
+
+static bool tcall_is_letter_(char c)
+{
+    return tcall_between_((unsigned char)(c | 0x20), 'a', 'z');
+}
+
+static uint8_t tcall_char_kind_(uint32_t code)
+{
+    const size_t count = sizeof tcall_scripts_ / sizeof *tcall_scripts_;
+    uint8_t kind = TCALL_CHAR_SIGN_;
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (tcall_scripts_[i].first <= code)
+            kind = tcall_scripts_[i].kind;
+    return kind;
+}
+
+/* Returns the lower letter of a code point, in Latin-1 without its accent. */
+static uint32_t tcall_char_fold_(uint32_t code)
+{
+    /* U+00C0 to U+00DF; U+00E0 to U+00FF are their lower letters. */
+    static const char latin[] = "aaaaaaaceeeeiiiidnooooo ouuuuyts";
+    if (tcall_between_(code, 'A', 'Z') ||
+        tcall_between_(code, 0x391, 0x3A9) || /* Greek */
+        tcall_between_(code, 0x410, 0x42F))   /* Cyrillic */
+        return code + 0x20;
+    if (tcall_between_(code, 0x400, 0x40F))
+        return code + 0x50;
+    if (tcall_between_(code, 0xC0, 0xFF))
+        return (unsigned char)latin[code % 32];
+    if (tcall_between_(code, 0x100, 0x17F)) {
+        /* A lower letter follows its capital, which mostly is even. */
+        bool odd = tcall_between_(code, 0x139, 0x148) ||
+                   tcall_between_(code, 0x179, 0x17E);
+        return code + (code % 2 == odd);
+    }
+    return code;
+}
+
+/* ---- words */
+
+/* A text, and the last word that was read from it. */
+typedef struct tcall_split_ {
+    const char *cursor, *end;
+    const tcall_object *shape; /* its texts follow, from this one on */
+    unsigned shape_text;
+    const uint32_t *wanted; /* initials of wanted words; NULL: all are */
+    bool input;             /* look for sentences, and for keys of JSON */
+    bool json;              /* decode escapes */
+    bool in_key;            /* the word is part of a key */
+    bool sentence;          /* a sentence ended before the word */
+    bool paired;            /* the word includes the character at the cursor */
+    const char *start;      /* of the word in the text */
+    const char *word; /* its letters: there, or where they had to be folded */
+    size_t length;    /* of them, in bytes */
+    unsigned initials;
+    uint32_t stem, prefix; /* hashes; prefix is 0 for short words */
+    unsigned count;        /* words of the text so far */
+    char folded[TCALL_WORD_BYTES_];
+} tcall_split_;
+
+static void tcall_split_init_(tcall_split_ *words, tcall_str text)
+{
+    memset(words, 0, offsetof(tcall_split_, folded));
+    words->cursor = text.ptr;
+    words->end = text.len ? text.ptr + text.len : text.ptr;
+}
+
+/* Begins an input of a user, which is text or JSON. */
+static void tcall_split_input_(tcall_split_ *words, tcall_str input)
+{
+    size_t i = 0;
+    tcall_split_init_(words, input);
+    while (i < input.len && (unsigned char)input.ptr[i] <= ' ')
+        i++;
+    words->input = true;
+    words->json = i < input.len && (input.ptr[i] == '{' || input.ptr[i] == '[');
+}
+
+/* Decodes an escape of JSON and returns its bytes. Escapes other than \n and
+ * \u only separate words: their code is 0. */
+static size_t tcall_escape_code_(const char *at, size_t left, uint32_t *code)
+{
+    size_t i;
+    *code = at[1] == 'n' ? '\n' : 0;
+    if (at[1] != 'u' || left < 6)
+        return 2;
+    for (i = 2; i < 6; i++)
+        *code = *code << 4 | (tcall_hex_(at[i]) & 15);
+    return 6;
+}
+
+/* Decodes the character at the cursor and returns its bytes, 0 at the end. A
+ * byte that is not UTF-8 has the code 0. */
+static size_t tcall_split_code_(const tcall_split_ *words, uint32_t *code)
+{
+    const char *at = words->cursor;
+    size_t left = (size_t)(words->end - at), bytes;
+    *code = 0;
+    if (left == 0)
+        return 0;
+    if (*at == '\\' && words->json && left > 1)
+        return tcall_escape_code_(at, left, code);
+    bytes = (unsigned char)*at < 0x80 ? 1 : tcall_utf8_len_(at, words->end);
+    if (bytes == 0)
+        return 1;
+    *code = (uint32_t)tcall_utf8_next_(&at);
+    return bytes;
+}
+
+static tcall_char_ tcall_split_char_(const tcall_split_ *words)
+{
+    tcall_char_ c;
+    uint32_t code;
+    c.bytes = tcall_split_code_(words, &code);
+    if (tcall_between_(code, 0xFF01, 0xFF5E)) /* full-width ASCII */
+        code -= 0xFEE0;
+    c.code = tcall_char_fold_(code);
+    c.kind = tcall_char_kind_(c.code);
+    c.capital = c.code != code && !tcall_between_(code, 0xDF, 0xFF);
+    return c;
+}
+
+/* Returns whether the JSON string whose content begins at `at` is a key. */
+static bool tcall_split_is_key_(const tcall_split_ *words, const char *at)
+{
+    const char *end = words->end;
+    while (at < end && *at != '"')
+        at += *at == '\\' ? 2 : 1;
+    for (at++; at < end && (unsigned char)*at <= ' '; at++)
+        ;
+    return at < end && *at == ':';
+}
+
+/* What a byte is by itself: a digit, a capital, a small letter, a sign, or ~: a
+ * part of a character beyond ASCII, or the backslash of an escape. */
+static const char tcall_bytes_[] = "                                "
+                                   "                0000000000      "
+                                   " AAAAAAAAAAAAAAAAAAAAAAAAAA ~   "
+                                   " aaaaaaaaaaaaaaaaaaaaaaaaaa     "
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~"
+                                   "~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~";
+
+/* Returns where bytes of this sort end. */
+static const char *tcall_row_(const char *at, const char *end, char sort)
+{
+    while (at < end && tcall_bytes_[(unsigned char)*at] == sort)
+        at++;
+    return at;
+}
+
+/* Notes what a sign of the input means for the next word; `next` follows it. */
+static void tcall_split_sign_(tcall_split_ *words, uint32_t code,
+                              const char *next)
+{
+    switch (code) {
+    case '.': /* but not in 1.5 or example.com */
+        if (next == words->end || tcall_bytes_[(unsigned char)*next] == ' ')
+            words->sentence = true;
+        break;
+    case '!':
+    case '?':
+    case ';':
+    case '\n':
+    case 0x3002: words->sentence = true; break;
+    case '"':
+        words->in_key = words->json && tcall_split_is_key_(words, next);
+        words->sentence |= words->in_key;
+        break;
+    default: break;
+    }
+}
+
+static void tcall_split_put_(tcall_split_ *words, uint32_t code)
+{
+    char *end = words->folded + words->length;
+    if (words->length + 4 <= TCALL_WORD_BYTES_)
+        words->length += tcall_utf8_(end, code);
+}
+
+/* Ends a word that begins with a wide character by the next one, if that is
+ * wide too. Returns false for the last character of a row, which the word
+ * before already includes. */
+static bool tcall_split_pair_(tcall_split_ *words)
+{
+    tcall_char_ next = tcall_split_char_(words);
+    bool was_paired = words->paired;
+    words->paired = next.kind == TCALL_CHAR_WIDE_;
+    if (words->paired)
+        tcall_split_put_(words, next.code);
+    return words->paired || !was_paired;
+}
+
+/* Reads a word, or one sign, that may contain escapes and any characters.
+ * Returns whether it was a word. */
+static bool tcall_split_fold_(tcall_split_ *words)
+{
+    bool lower = false;
+    words->word = words->folded;
+    for (words->length = 0;;) {
+        tcall_char_ c = tcall_split_char_(words);
+        bool ends = c.kind == TCALL_CHAR_SIGN_ || c.kind == TCALL_CHAR_WIDE_ ||
+                    (c.capital && lower);
+        if (ends && words->length > 0)
+            return true;
+        words->cursor += c.bytes;
+        if (c.kind == TCALL_CHAR_SIGN_) {
+            if (c.code != '"')
+                tcall_split_sign_(words, c.code, words->cursor);
+            return false;
+        }
+        if (c.kind == TCALL_CHAR_MARK_)
+            continue;
+        tcall_split_put_(words, c.code);
+        lower = !c.capital;
+        if (c.kind == TCALL_CHAR_WIDE_)
+            return tcall_split_pair_(words);
+    }
+}
+
+/* Returns the end of the word at the cursor where it consists of ASCII letters
+ * or digits; NULL where it contains other characters or escapes. */
+static const char *tcall_split_ascii_(const tcall_split_ *words)
+{
+    const char *start = words->cursor, *end = words->end;
+    const char *little = tcall_row_(start, end, 'A');
+    const char *after = tcall_row_(little, end, 'a');
+    if (after == start)
+        after = tcall_row_(start, end, '0');
+    else if (little - start > 1 && after > little &&
+             !(after - little == 1 && *little == 's')) /* but for PDFs */
+        after = little - 1; /* HTTPServer: the last capital begins a word */
+    return after < end && tcall_bytes_[(unsigned char)*after] == '~' ? NULL
+                                                                     : after;
+}
+
+/* Reads a word or a sign at the cursor; returns whether it was a word. */
+static bool tcall_split_read_(tcall_split_ *words)
+{
+    const char *after = tcall_split_ascii_(words);
+    words->start = words->word = words->cursor;
+    if (!after)
+        return tcall_split_fold_(words);
+    words->cursor = after;
+    words->length = (size_t)(after - words->start);
+    return true;
+}
+
+/* Skips ASCII signs, and in an input notes what they mean. At the end of a text
+ * of a shape goes on with the next one; returns false at the end of all. */
+static bool tcall_split_skip_(tcall_split_ *words)
+{
+    for (;;) {
+        const char *at = words->cursor;
+        tcall_str next;
+        words->cursor = tcall_row_(at, words->end, ' ');
+        for (; words->input && at < words->cursor; at++)
+            tcall_split_sign_(words, (unsigned char)*at, at + 1);
+        if (words->cursor < words->end)
+            return true;
+        if (!words->shape)
+            return false;
+        next = tcall_shape_words_(words->shape, words->shape_text++);
+        if (!next.len)
+            return false;
+        words->cursor = next.ptr;
+        words->end = next.ptr + next.len;
+    }
+}
+
+/* Returns ten bits from the first three letters, which all forms of a word
+ * share: y and i differ in a bit that does not count. They rule most words out
+ * before the work of making a stem. */
+static unsigned tcall_initials_(const char *word, size_t length)
+{
+    unsigned bits = (unsigned)(word[0] & 31) << 5;
+    if (length > 1)
+        bits ^= (unsigned)(word[1] & 15) << 1;
+    if (length > 2)
+        bits ^= (unsigned)(word[2] & 15) * 37;
+    return bits & 1023;
+}
+
+/* ---- stems */
+
+static bool tcall_ends_with_(const char *word, size_t length, const char *end)
+{
+    size_t n = strlen(end);
+    return memcmp(word + length - n, end, n) == 0;
+}
+
+/* Returns the length of the stem of a word of four letters or more, so that its
+ * forms are alike: light, lights, lighting. A stem need not be a word. It has
+ * at least three letters. */
+static size_t tcall_stem_(const char *word, size_t length)
+{
+    size_t cut = 0;
+    if (word[length - 1] == 's' && !strchr("isu", word[length - 2]))
+        length--;
+    if (tcall_ends_with_(word, length, "ed"))
+        cut = 2;
+    else if (tcall_ends_with_(word, length, "ing") ||
+             tcall_ends_with_(word, length, "ion"))
+        cut = 3;
+    if (length - cut > 2)
+        length -= cut;
+    if (length > 3 && word[length - 1] == 'e')
+        length--;
+    if (length > 3 && word[length - 1] == word[length - 2])
+        length--;
+    return length;
+}
+
+/* Goes on with an FNV-1a hash. In words with endings y counts as i: city,
+ * cities. */
+static uint32_t tcall_word_hash_(uint32_t hash, const char *word, size_t length,
+                                 bool endings)
+{
+    for (; length > 0; length--, word++) {
+        char c = endings && *word == 'y' ? 'i' : *word;
+        hash = (hash ^ (unsigned char)c) * 16777619u;
+    }
+    return hash;
+}
+
+/* Makes the keys of a word. Only longer words of letters have endings and a
+ * prefix. The hash of a prefix is inverted, so that it never equals that of a
+ * stem with the same letters. */
+static void tcall_split_stem_(tcall_split_ *words)
+{
+    const char *word = words->word;
+    size_t length = words->length, first;
+    bool endings = length > 3 && tcall_is_letter_(*word);
+    if (endings)
+        length = tcall_stem_(word, length);
+    first = tcall_at_most_(length, TCALL_WORD_PREFIX_);
+    words->stem = tcall_word_hash_(2166136261u, word, first, endings);
+    words->prefix = endings && first == TCALL_WORD_PREFIX_ ? ~words->stem : 0;
+    words->stem =
+        tcall_word_hash_(words->stem, word + first, length - first, endings);
+}
+
+/* ---- the next word */
+
+/* Turns a word of ASCII letters that begins with a capital into lower letters.
+ */
+static void tcall_split_lower_(tcall_split_ *words)
+{
+    size_t i;
+    words->length = tcall_at_most_(words->length, TCALL_WORD_BYTES_);
+    if (!tcall_between_((unsigned char)*words->word, 'A', 'Z'))
+        return;
+    for (i = 0; i < words->length; i++)
+        words->folded[i] = (char)(words->word[i] | 0x20);
+    words->word = words->folded;
+}
+
+/* Reads the next wanted word and makes its stem; returns false at the end.
+ * Words that are not wanted are counted, and no more. */
+static bool tcall_split_next_(tcall_split_ *words)
+{
+    words->sentence = false;
+    do {
+        do
+            if (!tcall_split_skip_(words))
+                return false;
+        while (!tcall_split_read_(words));
+        words->count++;
+        words->initials = tcall_initials_(words->word, words->length);
+    } while (words->wanted && !tcall_bit_(words->wanted, words->initials));
+    tcall_split_lower_(words);
+    tcall_split_stem_(words);
+    return true;
+}
+
+/* Returns whether the word is a stop word. */
+static bool tcall_split_stops_(const tcall_split_ *words)
+{
+    const char *list;
+    if (!tcall_is_letter_(*words->word))
+        return false;
+    for (list = tcall_nth_(tcall_stop_words_, (unsigned)(*words->word - 'a'));
+         *list;) {
+        size_t length = strcspn(list, " ");
+        if (length == words->length && memcmp(list, words->word, length) == 0)
+            return true;
+        list += length;
+        list += *list == ' ';
+    }
+    return false;
+}
+
+/* ---- the ranking of all tools for one input */
+
+/* How much a tool says of each term, and in how many words. */
 typedef struct tcall_record_ {
-    uint16_t levels[(size_t)TCALL_QUERY_TERMS_ / TCALL_LEVELS_PER_WORD_];
+    uint8_t sums[TCALL_PICK_TERMS_ / 2]; /* four bits each */
     uint16_t length; /* of its texts, in quarters of a word, and 1 */
     uint8_t name;    /* how much of its name was asked for; 16: all words */
 } tcall_record_;
 
 typedef struct tcall_term_ {
-    uint16_t exact_tools; /* that have the word itself */
-    uint16_t fuzzy_tools; /* that have only something like it */
-    uint8_t weight;       /* 16 * log2 of how rare it is */
-    uint8_t sentences;    /* bits: 0 for the input, 1.. for its sentences */
-    uint8_t exact, fuzzy; /* sums of the tool that is being read */
-    bool value;           /* it is not only in keys of JSON */
+    uint32_t at;       /* of its word in the input, as it is first there */
+    uint8_t length;    /* of it, in bytes */
+    uint8_t weight;    /* 16 * log2 of how rare it is */
+    uint8_t sentences; /* bits: 0 for the input, 1.. for its sentences */
+    bool value;        /* it is not only in keys of JSON */
+    uint32_t tools;    /* that have it; in quarters, of which tools that have
+                        * only something like it count one */
 } tcall_term_;
 
 #define TCALL_KEY_FUZZY_ 0x80u
 #define TCALL_KEY_TERM_  0x3Fu
 
-/* An input, and what is learned about its terms while tools are read. */
-typedef struct tcall_query_ {
-    uint8_t term_count, sentence_count;
-    uint8_t key_count;
-    uint32_t best[1 + TCALL_QUERY_SENTENCES_]; /* of all tools; 0: the input */
+/* A score of one thousandth. Ranks are finer, so that they tell more tools
+ * apart: the best is 1000 of these and fits 32 bits. */
+#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
+
+/* The work on one input, in the block while it lasts. */
+typedef struct tcall_ranking_ {
+    tcall *tc;
+    const tcall *outer; /* who was busy before */
+    size_t mark;        /* of the block */
+    tcall_str input;
+    const tcall_pick_opts *opts;
+    const tcall_scorer *scorers, *scorers_end;
+    tcall_record_ *records; /* of all tools */
+    size_t count;           /* of all tools; a scorer may add others */
+    uint32_t tools;         /* that may be picked */
+    uint32_t started;
+    bool timed_out;
+    uint8_t term_count, sentence_count, key_count;
     uint32_t lengths; /* of all tools, as records say them */
     uint32_t level;   /* the best score of all, in thousandths */
-    tcall_term_ terms[TCALL_QUERY_TERMS_];
-    uint32_t initials[32];               /* of all keys, see tcall_initials_ */
-    uint32_t hashes[TCALL_QUERY_SLOTS_]; /* of keys, by open addressing */
-    uint8_t key_terms[TCALL_QUERY_SLOTS_]; /* 1 more than the term, and
-                                              TCALL_KEY_FUZZY_; 0: free */
-} tcall_query_;
-
-/* ---- records */
-
-static unsigned tcall_record_level_(const tcall_record_ *record, unsigned term)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    return record->levels[term / TCALL_LEVELS_PER_WORD_] >> shift &
-           (TCALL_LEVELS_ - 1);
-}
-
-/* Keeps a sum as the highest level that it reaches. */
-static void tcall_record_keep_(tcall_record_ *record, unsigned term,
-                               unsigned sum)
-{
-    unsigned shift = term % TCALL_LEVELS_PER_WORD_ * TCALL_LEVEL_BITS_;
-    uint16_t *levels = &record->levels[term / TCALL_LEVELS_PER_WORD_];
-    unsigned level = TCALL_LEVELS_ - 1;
-    while (tcall_levels_[level] > sum)
-        level--;
-    *levels &= (uint16_t) ~((TCALL_LEVELS_ - 1u) << shift);
-    *levels |= (uint16_t)(level << shift);
-}
+    uint32_t best[1 + TCALL_PICK_SENTENCES_]; /* of all tools; 0: the input */
+    tcall_term_ terms[TCALL_PICK_TERMS_];
+    uint32_t initials[32];                /* of all keys, see tcall_initials_ */
+    uint32_t hashes[TCALL_PICK_SLOTS_];   /* of keys, by open addressing */
+    uint8_t key_terms[TCALL_PICK_SLOTS_]; /* 1 more than the term, and
+                                             TCALL_KEY_FUZZY_; 0: free */
+} tcall_ranking_;
 
 /* ---- keys */
 
 /* Finds the next key with a hash, from *slot on, which is its first byte at
  * first, and moves *slot past it. Returns its entry in key_terms, or 0 when
  * there is no other. */
-static unsigned tcall_query_find_(const tcall_query_ *query, uint32_t hash,
-                                  unsigned *slot)
+static unsigned tcall_key_find_(const tcall_ranking_ *ranking, uint32_t hash,
+                                unsigned *slot)
 {
     for (;;) {
-        unsigned at = (*slot)++ % TCALL_QUERY_SLOTS_;
-        if (query->key_terms[at] == 0 || query->hashes[at] == hash)
-            return query->key_terms[at];
+        unsigned at = (*slot)++ % TCALL_PICK_SLOTS_;
+        if (ranking->key_terms[at] == 0 || ranking->hashes[at] == hash)
+            return ranking->key_terms[at];
     }
 }
 
 /* Returns the term whose own word has this stem, or -1. */
-static int tcall_query_term_(const tcall_query_ *query, uint32_t stem)
+static int tcall_key_term_(const tcall_ranking_ *ranking, uint32_t stem)
 {
     unsigned slot = stem >> 24, key;
-    while ((key = tcall_query_find_(query, stem, &slot)) != 0)
+    while ((key = tcall_key_find_(ranking, stem, &slot)) != 0)
         if (!(key & TCALL_KEY_FUZZY_))
             return (int)(key & TCALL_KEY_TERM_) - 1;
     return -1;
 }
 
 /* Adds a key to a term, unless it is there or the table is full. */
-static void tcall_query_add_(tcall_query_ *query, uint32_t hash,
-                             unsigned initials, unsigned term, bool fuzzy)
+static void tcall_key_add_(tcall_ranking_ *ranking, uint32_t hash,
+                           unsigned initials, unsigned term, bool fuzzy)
 {
     unsigned slot = hash >> 24, found;
     unsigned key = (term + 1) | (fuzzy ? TCALL_KEY_FUZZY_ : 0);
-    while ((found = tcall_query_find_(query, hash, &slot)) != 0)
+    while ((found = tcall_key_find_(ranking, hash, &slot)) != 0)
         if (found == key)
             return;
-    if (query->key_count == TCALL_QUERY_KEYS_)
+    if (ranking->key_count == TCALL_PICK_KEYS_)
         return;
-    query->key_count++;
-    slot = (slot - 1) % TCALL_QUERY_SLOTS_; /* the free one that was found */
-    query->hashes[slot] = hash;
-    query->key_terms[slot] = (uint8_t)key;
-    query->initials[initials / 32] |= (uint32_t)1 << initials % 32;
+    ranking->key_count++;
+    slot = (slot - 1) % TCALL_PICK_SLOTS_; /* the free one that was found */
+    ranking->hashes[slot] = hash;
+    ranking->key_terms[slot] = (uint8_t)key;
+    ranking->initials[initials / 32] |= (uint32_t)1 << initials % 32;
 }
 
 /* ---- the input */
 
 /* Returns the term of a word of the input; adds it when it is new. */
-static unsigned tcall_query_new_term_(tcall_query_ *query,
-                                      const tcall_split_ *words)
+static tcall_term_ *tcall_term_of_(tcall_ranking_ *ranking,
+                                   const tcall_split_ *words)
 {
-    int found = tcall_query_term_(query, words->stem);
-    unsigned term = found < 0 ? query->term_count++ : (unsigned)found;
+    int found = tcall_key_term_(ranking, words->stem);
+    unsigned i = found < 0 ? ranking->term_count++ : (unsigned)found;
+    tcall_term_ *term = &ranking->terms[i];
     if (found >= 0)
         return term;
-    tcall_query_add_(query, words->stem, words->initials, term, false);
+    term->at = (uint32_t)(words->start - ranking->input.ptr);
+    term->length = (uint8_t)(words->cursor - words->start);
+    tcall_key_add_(ranking, words->stem, words->initials, i, false);
     if (words->prefix)
-        tcall_query_add_(query, words->prefix, words->initials, term, true);
+        tcall_key_add_(ranking, words->prefix, words->initials, i, true);
     return term;
 }
 
 /* Makes terms of the words of the input. */
-static void tcall_query_input_(tcall_query_ *query, tcall_str input)
+static void tcall_ranking_input_(tcall_ranking_ *ranking)
 {
     tcall_split_ words;
     unsigned length = 0; /* of the sentence, in words */
-    tcall_split_input_(&words, input);
-    query->sentence_count = 1;
-    while (query->term_count < TCALL_QUERY_TERMS_ &&
+    tcall_split_input_(&words, ranking->input);
+    ranking->sentence_count = 1;
+    while (ranking->term_count < TCALL_PICK_TERMS_ &&
            tcall_split_next_(&words)) {
         tcall_term_ *term;
         if (words.sentence && length >= 3 &&
-            query->sentence_count < TCALL_QUERY_SENTENCES_) {
-            query->sentence_count++;
+            ranking->sentence_count < TCALL_PICK_SENTENCES_) {
+            ranking->sentence_count++;
             length = 0;
         }
         /* Numbers are values, no topics. */
         if (tcall_split_stops_(&words) || tcall_is_digit_(*words.word))
             continue;
         length++;
-        term = &query->terms[tcall_query_new_term_(query, &words)];
-        term->sentences |= (uint8_t)(1u | 1u << query->sentence_count);
+        term = tcall_term_of_(ranking, &words);
+        term->sentences |= (uint8_t)(1u | 1u << ranking->sentence_count);
         term->value |= !words.in_key;
     }
 }
 
 /* For each term that a line of synonyms contains, makes its words keys. */
-static void tcall_query_line_(tcall_query_ *query, tcall_str line)
+static void tcall_ranking_line_(tcall_ranking_ *ranking, tcall_str line)
 {
     tcall_split_ words, others;
     tcall_split_init_(&words, line);
-    words.wanted = query->initials;
+    words.wanted = ranking->initials;
     while (tcall_split_next_(&words)) {
-        int term = tcall_query_term_(query, words.stem);
+        int term = tcall_key_term_(ranking, words.stem);
         if (term < 0)
             continue;
         tcall_split_init_(&others, line);
         while (tcall_split_next_(&others))
-            if (tcall_query_term_(query, others.stem) != term)
-                tcall_query_add_(query, others.stem, others.initials,
-                                 (unsigned)term, true);
+            if (tcall_key_term_(ranking, others.stem) != term)
+                tcall_key_add_(ranking, others.stem, others.initials,
+                               (unsigned)term, true);
     }
 }
 
-/* Makes the query of an input. */
-static void tcall_query_init_(tcall_query_ *query, tcall_str input,
-                              const char *const *synonyms)
+static void tcall_ranking_synonyms_(tcall_ranking_ *ranking)
 {
-    memset(query, 0, sizeof *query);
-    tcall_query_input_(query, input);
-    for (; synonyms && *synonyms; synonyms++) {
-        const char *line = *synonyms;
+    const char *const *text = ranking->opts->synonyms;
+    for (; text && *text; text++) {
+        const char *line = *text;
         while (*line) {
             size_t length = strcspn(line, "\n");
-            tcall_query_line_(query, tcall_slice_(line, length));
+            tcall_ranking_line_(ranking, tcall_slice_(line, length));
             line += length;
             line += *line == '\n';
         }
     }
 }
 
-/* ---- tools */
+/* ---- records */
 
-/* Begins to split one of the texts of a tool. Returns false where it has none.
- */
-static bool tcall_split_tool_(tcall_split_ *words, const tcall_tool *tool,
-                              unsigned text)
+static unsigned tcall_record_sum_(const tcall_record_ *record, unsigned term)
 {
-    const char *texts[TCALL_TEXT_COUNT_];
-    texts[TCALL_TEXT_NAME_] = tool->name;
-    texts[TCALL_TEXT_TITLE_] = tool->title;
-    texts[TCALL_TEXT_DESCRIPTION_] = tool->description;
-    texts[TCALL_TEXT_TAGS_] = tool->tags;
-    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
-    if (!texts[text] && (text != TCALL_TEXT_PARAMETERS_ || !tool->shape))
-        return false;
-    tcall_split_init_(words, tcall_str_of(texts[text]));
-    if (text == TCALL_TEXT_PARAMETERS_) {
-        words->json = texts[text] != NULL;
-        words->shape = tool->shape;
-    }
-    return true;
+    return record->sums[term / 2] >> term % 2 * 4 & TCALL_PICK_SUM_;
 }
+
+/* Adds to the sum of a term; what is only like it counts once. */
+static void tcall_record_add_(tcall_record_ *record, unsigned key,
+                              unsigned exact, unsigned fuzzy)
+{
+    unsigned term = (key & TCALL_KEY_TERM_) - 1, shift = term % 2 * 4;
+    unsigned sum = tcall_record_sum_(record, term);
+    uint8_t *both = &record->sums[term / 2];
+    if (!(key & TCALL_KEY_FUZZY_))
+        sum = tcall_at_most_(sum + exact, TCALL_PICK_SUM_);
+    else if (sum < fuzzy)
+        sum = fuzzy;
+    *both = (uint8_t)((*both & 0xF0 >> shift) | sum << shift);
+}
+
+/* The texts of a tool, and what a word in them counts, in quarters: when it is
+ * the word itself, when it is a synonym or has the same prefix, and for the
+ * length of the texts. Words of all schemas need no list: being common, they
+ * weigh nothing. */
+enum { TCALL_TEXT_NAME_, TCALL_TEXT_PARAMETERS_ = 4, TCALL_TEXT_COUNT_ };
+static const struct tcall_text_weight_ {
+    uint8_t exact, fuzzy, length;
+} tcall_text_weights_[TCALL_TEXT_COUNT_] = {
+    {12, 2, 4}, {4, 1, 4}, {4, 1, 4}, {4, 1, 4}, {3, 1, 1}};
 
 /* Adds a word of a tool to the sums of the terms that have this key. Returns
  * whether there is such a term. */
-static bool tcall_query_hit_(tcall_query_ *query, uint32_t hash,
-                             const struct tcall_text_weight_ *weight)
+static bool tcall_record_hit_(const tcall_ranking_ *ranking,
+                              tcall_record_ *record, uint32_t hash,
+                              const struct tcall_text_weight_ *weight)
 {
     unsigned slot = hash >> 24, key;
     bool hit = false;
-    while ((key = tcall_query_find_(query, hash, &slot)) != 0) {
-        tcall_term_ *term = &query->terms[(key & TCALL_KEY_TERM_) - 1];
-        bool fuzzy = (key & TCALL_KEY_FUZZY_) != 0;
-        uint8_t *sum = fuzzy ? &term->fuzzy : &term->exact;
-        if (*sum < TCALL_QUERY_SUM_)
-            *sum = (uint8_t)(*sum + (fuzzy ? weight->fuzzy : weight->exact));
+    while ((key = tcall_key_find_(ranking, hash, &slot)) != 0) {
+        tcall_record_add_(record, key, weight->exact, weight->fuzzy);
         hit = true;
     }
     return hit;
 }
 
-/* Reads all texts of a tool into the sums of the terms, and into the record,
- * whose levels stay empty. The prefix of a word counts only when its stem is no
- * key. */
-static void tcall_query_sum_(tcall_query_ *query, const tcall_tool *tool,
-                             tcall_record_ *record)
+/* Reads all texts of a tool into its record. The prefix of a word counts only
+ * when its stem is no key. */
+static void tcall_record_read_(const tcall_ranking_ *ranking,
+                               const tcall_tool *tool, tcall_record_ *record)
 {
-    unsigned length = 0, name_words = 0, asked = 0, text;
-    for (text = 0; text < TCALL_TEXT_COUNT_; text++) {
-        const struct tcall_text_weight_ *weight = &tcall_text_weights_[text];
+    const char *texts[TCALL_TEXT_COUNT_];
+    unsigned length = 1, asked = 0, i;
+    texts[TCALL_TEXT_NAME_] = tool->name;
+    texts[1] = tool->title;
+    texts[2] = tool->description;
+    texts[3] = tool->tags;
+    texts[TCALL_TEXT_PARAMETERS_] = tool->parameters.text;
+    for (i = 0; i < TCALL_TEXT_COUNT_; i++) {
+        const struct tcall_text_weight_ *weight = &tcall_text_weights_[i];
         tcall_split_ words;
-        if (!tcall_split_tool_(&words, tool, text))
-            continue;
-        words.wanted = query->initials;
+        tcall_split_init_(&words, tcall_str_of(texts[i]));
+        words.wanted = ranking->initials;
+        if (i == TCALL_TEXT_PARAMETERS_) {
+            words.json = !tool->shape;
+            words.shape = tool->shape;
+        }
         while (tcall_split_next_(&words))
-            if (tcall_query_hit_(query, words.stem, weight) ||
-                (words.prefix && tcall_query_hit_(query, words.prefix, weight)))
-                asked += text == TCALL_TEXT_NAME_;
-        length += weight->length * words.longer;
-        if (text == TCALL_TEXT_NAME_)
-            name_words = words.count;
+            if (tcall_record_hit_(ranking, record, words.stem, weight) ||
+                (words.prefix &&
+                 tcall_record_hit_(ranking, record, words.prefix, weight)))
+                asked += 16;
+        length += weight->length * words.count;
+        if (i == TCALL_TEXT_NAME_ && words.count)
+            record->name = (uint8_t)(asked / words.count);
     }
-    record->length = (uint16_t)tcall_at_most_(length + 1, 0xFFFF);
-    record->name = (uint8_t)(name_words ? asked * 16 / name_words : 0);
+    record->length = (uint16_t)tcall_at_most_(length, 0xFFFF);
 }
 
-/* Makes the record of a tool. With `count`, counts it among the tools of each
- * term that it has. */
-static void tcall_query_read_(tcall_query_ *query, const tcall_tool *tool,
-                              tcall_record_ *record, bool count)
-{
-    unsigned i;
-    memset(record, 0, sizeof *record);
-    tcall_query_sum_(query, tool, record);
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned fuzzy = tcall_at_most_(term->fuzzy, TCALL_FUZZY_MAX_);
-        if (term->exact + fuzzy == 0)
-            continue;
-        tcall_record_keep_(record, i, term->exact + fuzzy);
-        if (count && term->exact > 0)
-            term->exact_tools++;
-        else if (count)
-            term->fuzzy_tools++;
-        term->exact = term->fuzzy = 0;
-    }
-}
-
-/* ---- the work on one input */
+/* ---- tools that may be picked */
 
 static const tcall_pick_opts tcall_pick_defaults_ = {
     0, 0, 0, false, false, false, 0, 0, NULL, NULL, 0};
 /* Private initialisers name no member: C++ would want them in order. */
 static const tcall_scorer tcall_pick_words_ = {"words", NULL, NULL, 0, 0};
-
-/* A score of one thousandth. Ranks are finer, so that they tell more tools
- * apart: the best is 1000 of these and fits 32 bits. */
-#define TCALL_RANK_ONE_ ((uint32_t)1 << 22)
-
-/* The work on one input. */
-typedef struct tcall_ranking_ {
-    tcall *tc;
-    tcall_str input;
-    const tcall_pick_opts *opts;
-    const tcall_scorer *scorers, *scorers_end;
-    tcall_query_ *query;
-    tcall_record_ *records; /* of all tools; NULL: no room for them */
-    size_t count;           /* of all tools; a scorer may add others */
-    size_t tools;           /* that may be picked */
-    int max;                /* of the picks that are not pinned */
-    uint32_t started;
-    bool timed_out;
-} tcall_ranking_;
-
-/* ---- tools that may be picked */
 
 /* Why a tool may not be picked; NULL: it may. */
 TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
@@ -363,26 +790,19 @@ TCALL_SHARED_ const char *tcall_pick_excludes_(const tcall *tc,
     return opts->max_cost && tool->cost > opts->max_cost ? "cost" : NULL;
 }
 
-/* Whether time is up, where there is a limit and a clock. */
-static bool tcall_ranking_expires_(const tcall_ranking_ *ranking)
-{
-    const tcall_desc *desc = &ranking->tc->desc;
-    return ranking->opts->timeout_ms && desc->now_ms &&
-           desc->now_ms(desc->user) - ranking->started >=
-               ranking->opts->timeout_ms;
-}
-
 /* Moves *i to the next tool that may be picked, from *i on; false at the end.
  * Returns false once, too, when time is up. */
 static bool tcall_ranking_next_(tcall_ranking_ *ranking, size_t *i)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
-    if (!ranking->timed_out && tcall_ranking_expires_(ranking)) {
+    const tcall *tc = ranking->tc;
+    const tcall_pick_opts *opts = ranking->opts;
+    if (!ranking->timed_out && opts->timeout_ms && tc->desc.now_ms &&
+        tcall_now_(tc) - ranking->started >= opts->timeout_ms) {
         ranking->timed_out = true;
         return false;
     }
     for (; *i < ranking->count; ++*i)
-        if (!tcall_pick_excludes_(ranking->tc, ranking->opts, &desc->tools[*i]))
+        if (!tcall_pick_excludes_(tc, opts, &tc->desc.tools[*i]))
             return true;
     return false;
 }
@@ -398,93 +818,34 @@ static unsigned tcall_log16_(uint32_t x)
     return 16 * n + (x << 4 >> n & 15);
 }
 
-/* How many tools have a term: those that have only something like it count a
- * quarter. */
-static unsigned tcall_term_tools_(const tcall_term_ *term)
-{
-    return term->exact_tools + term->fuzzy_tools / 4u;
-}
-
-/* Makes the records of all tools that may be picked, where there is room for
- * them, and counts those that have each term. */
+/* Makes the records of all tools that may be picked, and counts those that have
+ * each term: the word itself, or only something like it. */
 static void tcall_ranking_read_(tcall_ranking_ *ranking)
 {
-    const tcall_tool *tools = ranking->tc->desc.tools;
-    tcall_query_ *query = ranking->query;
-    tcall_record_ made, *record = &made;
     size_t i;
+    unsigned term, sum;
     for (i = 0; tcall_ranking_next_(ranking, &i); i++) {
-        if (ranking->records)
-            record = &ranking->records[i];
-        tcall_query_read_(query, &tools[i], record, true);
-        query->lengths += record->length;
+        tcall_record_ *record = &ranking->records[i];
+        tcall_record_read_(ranking, &ranking->tc->desc.tools[i], record);
+        ranking->lengths += record->length;
         ranking->tools++;
+        for (term = 0; term < ranking->term_count; term++) {
+            sum = tcall_record_sum_(record, term);
+            ranking->terms[term].tools += sum > 2 ? 4 : sum > 0;
+        }
     }
-}
-
-/* Returns the record of a tool, which is read again where none is kept. */
-static const tcall_record_ *tcall_ranking_record_(const tcall_ranking_ *ranking,
-                                                  size_t tool,
-                                                  tcall_record_ *made)
-{
-    if (ranking->records)
-        return &ranking->records[tool];
-    tcall_query_read_(ranking->query, &ranking->tc->desc.tools[tool], made,
-                      false);
-    return made;
-}
-
-/* Returns what a tool gains by a term, by BM25 with b = 2/5 and k1 = 10
- * quarters of a word in a text: norm is 16 * k1 times the length of its texts.
- * A tool whose name was asked for gains up to two thirds as much again. */
-static uint32_t tcall_term_worth_(const tcall_term_ *term, unsigned level,
-                                  const tcall_record_ *record, uint32_t norm)
-{
-    uint32_t sum = tcall_levels_[level];
-    uint32_t worth = sum * 1024 * term->weight / (16 * sum + norm);
-    return worth * (24u + record->name) / 24;
-}
-
-/* Finds out what a tool is worth: parts[0] for the whole input, the others for
- * its sentences. Returns the weight of the terms that it has. */
-static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
-                                     uint32_t *parts)
-{
-    const tcall_query_ *query = ranking->query;
-    uint32_t average = query->lengths / (uint32_t)ranking->tools + 1;
-    uint32_t norm, cover = 0;
-    tcall_record_ made;
-    const tcall_record_ *record = tcall_ranking_record_(ranking, tool, &made);
-    unsigned i, part;
-    norm = 96 + (uint32_t)64 * record->length / average;
-    memset(parts, 0, sizeof query->best);
-    for (i = 0; i < query->term_count; i++) {
-        const tcall_term_ *term = &query->terms[i];
-        unsigned level = tcall_record_level_(record, i);
-        uint32_t worth;
-        if (level == 0)
-            continue;
-        worth = tcall_term_worth_(term, level, record, norm);
-        cover += term->weight;
-        for (part = 0; part <= query->sentence_count; part++)
-            if (term->sentences >> part & 1)
-                parts[part] += worth;
-    }
-    return cover;
 }
 
 /* Sets the weights of all terms; returns their sum. A term that occurs only in
  * keys of JSON weighs half: keys are the caller's words, not the user's. */
 static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
 {
-    tcall_query_ *query = ranking->query;
     uint32_t all = 0;
     unsigned i;
-    for (i = 0; i < query->term_count; i++) {
-        tcall_term_ *term = &query->terms[i];
-        unsigned rarity =
-            tcall_log16_(2 * (uint32_t)ranking->tools + 2) -
-            tcall_log16_(2 * (uint32_t)tcall_term_tools_(term) + 1);
+    for (i = 0; i < ranking->term_count; i++) {
+        tcall_term_ *term = &ranking->terms[i];
+        unsigned rarity = tcall_log16_(2 * ranking->tools + 2) -
+                          tcall_log16_(2 * (term->tools / 4) + 1);
         rarity = tcall_at_most_(rarity, 255);
         term->weight = (uint8_t)(term->value ? rarity : rarity / 2);
         all += term->weight;
@@ -492,114 +853,112 @@ static uint32_t tcall_ranking_weigh_(tcall_ranking_ *ranking)
     return all;
 }
 
-/* Finds the best parts of all tools, and returns the largest weight of terms
- * that one of them has. */
-static uint32_t tcall_ranking_best_(tcall_ranking_ *ranking)
+/* Finds out what a tool is worth: parts[0] for the whole input, the others for
+ * its sentences. What it gains by a term is BM25 with b = 2/5 and k1 = 10
+ * quarters of a word; a tool whose name was asked for gains up to two thirds as
+ * much again. Returns the weight of the terms that it has. */
+static uint32_t tcall_ranking_parts_(const tcall_ranking_ *ranking, size_t tool,
+                                     uint32_t *parts)
 {
-    tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], most = 0;
-    unsigned i;
-    size_t tool;
-    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
-        uint32_t cover = tcall_ranking_parts_(ranking, tool, parts);
-        most = cover > most ? cover : most;
-        for (i = 0; i <= query->sentence_count; i++)
-            if (parts[i] > query->best[i])
-                query->best[i] = parts[i];
+    const tcall_record_ *record = &ranking->records[tool];
+    uint32_t average = ranking->lengths / ranking->tools + 1, cover = 0;
+    uint32_t norm = 96 + (uint32_t)64 * record->length / average;
+    unsigned i, part;
+    memset(parts, 0, sizeof ranking->best);
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        uint32_t sum = tcall_record_sum_(record, i), worth;
+        if (sum == 0)
+            continue;
+        cover += term->weight;
+        worth = sum * 1024 * term->weight / (16 * sum + norm);
+        worth = worth * (24u + record->name) / 24;
+        for (part = 0; part <= ranking->sentence_count; part++)
+            if (term->sentences >> part & 1)
+                parts[part] += worth;
     }
-    return most;
+    return cover;
 }
 
-/* Finds what scores are shares of: the weights of terms, the best parts, and
- * the share of the input that one tool covers. */
+/* Finds what scores are shares of: the weights of terms, the best parts of all
+ * tools, and the largest share of the input that one of them covers. */
 static void tcall_ranking_prepare_(tcall_ranking_ *ranking)
 {
-    uint32_t all;
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], most = 0, all, cover;
+    size_t tool;
+    unsigned i;
     tcall_ranking_read_(ranking);
     all = tcall_ranking_weigh_(ranking);
-    if (all > 0 && !ranking->timed_out)
-        ranking->query->level = tcall_ranking_best_(ranking) * 1000 / all;
-}
-
-/* Returns the largest share that a tool has of what the best one is worth for a
- * sentence, in 4096ths. */
-static uint32_t tcall_query_share_(const tcall_query_ *query,
-                                   const uint32_t *parts)
-{
-    uint32_t most = 0, share;
-    unsigned i;
-    for (i = 1; i <= query->sentence_count; i++) {
-        if (parts[i] == 0)
-            continue;
-        share = (parts[i] << 12) / query->best[i];
-        most = share > most ? share : most;
+    for (tool = 0; tcall_ranking_next_(ranking, &tool); tool++) {
+        cover = tcall_ranking_parts_(ranking, tool, parts);
+        most = cover > most ? cover : most;
+        for (i = 0; i <= ranking->sentence_count; i++)
+            if (parts[i] > ranking->best[i])
+                ranking->best[i] = parts[i];
     }
-    return most;
+    ranking->level = all ? most * 1000 / all : 0;
 }
 
 /* Returns the built-in score, 0 to 1000 * TCALL_RANK_ONE_: three fifths for the
  * whole input, two fifths for the sentence that the tool fits best. */
-static uint32_t tcall_ranking_score_(tcall_ranking_ *ranking, size_t tool)
+static uint32_t tcall_ranking_score_(const tcall_ranking_ *ranking, size_t tool)
 {
-    const tcall_query_ *query = ranking->query;
-    uint32_t parts[1 + TCALL_QUERY_SENTENCES_], whole;
-    if (query->term_count > 0 && ranking->tools == 0)
-        tcall_ranking_prepare_(ranking);
-    if (query->level == 0 || ranking->timed_out)
+    uint32_t parts[1 + TCALL_PICK_SENTENCES_], share, whole = 0, fits = 0;
+    unsigned i;
+    if (ranking->level == 0)
         return 0;
     tcall_ranking_parts_(ranking, tool, parts);
-    if (parts[0] == 0)
-        return 0;
-    whole = (parts[0] << 12) / query->best[0];
-    return (614 * whole + 410 * tcall_query_share_(query, parts)) *
-           query->level;
+    for (i = 0; i <= ranking->sentence_count; i++) {
+        share = ranking->best[i] ? (parts[i] << 12) / ranking->best[i] : 0;
+        if (i == 0)
+            whole = share;
+        else if (share > fits)
+            fits = share;
+    }
+    return (614 * whole + 410 * fits) * ranking->level;
 }
 
 /* ---- the ranking */
 
-/* Lays the query, and records of all tools if there is room for them, into the
- * free part of the block, which lends it until the ranking ends. */
-static int tcall_ranking_memory_(tcall_ranking_ *ranking)
+/* Begins a ranking, in the block. The time counts from here on, reading the
+ * input included. Returns NULL without room. */
+static tcall_ranking_ *tcall_ranking_begin_(tcall *tc, tcall_str input,
+                                            const tcall_pick_opts *opts)
 {
-    tcall_block *block = &ranking->tc->block;
-    char *gap = tcall_block_gap_(block);
-    size_t skip = (0 - (uintptr_t)gap) & 7;
-    size_t size = skip + sizeof(tcall_query_);
-    size_t all = size + ranking->count * sizeof(tcall_record_);
-    if (!tcall_block_room_(block, size))
-        return TCALL_E_MEMORY;
-    ranking->query = (tcall_query_ *)(void *)(gap + skip);
-    if (all <= tcall_block_free_(block)) {
-        ranking->records = (tcall_record_ *)(void *)(gap + size);
-        size = all;
+    size_t size =
+        sizeof(tcall_ranking_) + tc->desc.tool_count * sizeof(tcall_record_);
+    size_t mark = tcall_block_mark_(&tc->block);
+    tcall_ranking_ *ranking =
+        (tcall_ranking_ *)tcall_block_take_(&tc->block, size);
+    if (!ranking) {
+        tcall_block_release_(&tc->block, mark);
+        return NULL;
     }
-    tcall_block_lend_(block, size);
-    return TCALL_OK;
-}
-
-/* Begins a ranking. The time counts from here on, reading the input included.
- */
-static int tcall_ranking_init_(tcall_ranking_ *ranking, tcall *tc,
-                               tcall_str input, const tcall_pick_opts *opts)
-{
-    const tcall_desc *desc = &tc->desc;
-    int error;
-    memset(ranking, 0, sizeof *ranking);
+    memset(ranking, 0, size);
     ranking->tc = tc;
-    ranking->count = desc->tool_count;
+    ranking->mark = mark;
+    ranking->outer = tc->busy;
+    tc->busy = tc; /* scorers and listeners are the program's */
     ranking->input = input;
     ranking->opts = opts = opts ? opts : &tcall_pick_defaults_;
-    ranking->max = opts->max ? opts->max : 3;
     ranking->scorers = opts->scorer_count ? opts->scorers : &tcall_pick_words_;
     ranking->scorers_end =
         ranking->scorers + (opts->scorer_count ? opts->scorer_count : 1);
-    error = tcall_ranking_memory_(ranking);
-    if (error < 0)
-        return error;
-    if (opts->timeout_ms && desc->now_ms)
-        ranking->started = desc->now_ms(desc->user);
-    tcall_query_init_(ranking->query, input, opts->synonyms);
-    return TCALL_OK;
+    ranking->records = (tcall_record_ *)(void *)(ranking + 1);
+    ranking->count = tc->desc.tool_count;
+    ranking->started = tcall_now_(tc);
+    tcall_ranking_input_(ranking);
+    tcall_ranking_synonyms_(ranking);
+    if (ranking->term_count > 0)
+        tcall_ranking_prepare_(ranking);
+    return ranking;
+}
+
+static void tcall_ranking_end_(tcall_ranking_ *ranking)
+{
+    tcall *tc = ranking->tc;
+    tc->busy = ranking->outer;
+    tcall_block_release_(&tc->block, ranking->mark);
 }
 
 /* Puts a candidate where it belongs among the best, of which there are `count`
@@ -622,7 +981,7 @@ static int tcall_picks_insert_(tcall_picked *picks, int count, int room,
     return count;
 }
 
-/* A pick of a tool that has no rank so far. */
+/* Returns the pick of a tool that has no rank so far. */
 static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
 {
     tcall_picked pick;
@@ -634,38 +993,25 @@ static tcall_picked tcall_ranking_pick_(const tcall_ranking_ *ranking, size_t i)
     return pick;
 }
 
-/* Asks a scorer; returns false when it cannot say. */
-static bool tcall_ranking_ask_(tcall_ranking_ *ranking,
-                               const tcall_picked *pick,
-                               const tcall_scorer *scorer, uint32_t *rank)
-{
-    int score;
-    if (!scorer->score) {
-        *rank = tcall_ranking_score_(ranking, pick->index);
-        return true;
-    }
-    score =
-        scorer->score(scorer->user, ranking->input, pick->tool, pick->index);
-    if (score < 0)
-        return false;
-    *rank = (uint32_t)(score < 1000 ? score : 1000) * TCALL_RANK_ONE_;
-    return true;
-}
-
-/* Makes the rank of a pick the mean of what it was and of a further scorer. The
- * sum of weighted ranks fits 32 bits without their last 12, since all weights
- * are at most 4095. */
-static void tcall_ranking_combine_(tcall_ranking_ *ranking, tcall_picked *pick,
+/* Makes the rank of a pick the mean of what it was and of a further scorer,
+ * unless that cannot say. The sum of weighted ranks fits 32 bits without their
+ * last 12, since all weights are at most 4095. */
+static void tcall_ranking_combine_(const tcall_ranking_ *ranking,
+                                   tcall_picked *pick,
                                    const tcall_scorer *scorer)
 {
-    uint32_t weight = scorer->weight ? scorer->weight : 1, rank;
-    if (!tcall_ranking_ask_(ranking, pick, scorer, &rank))
+    uint32_t weight = scorer->weight ? scorer->weight : 1, rank, sum;
+    int score = 0;
+    if (scorer->score)
+        score = scorer->score(scorer->user, ranking->input, pick->tool,
+                              pick->index);
+    if (score < 0)
         return;
-    if (pick->weights) {
-        uint32_t sum =
-            (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    rank = scorer->score ? tcall_at_most_((size_t)score, 1000) * TCALL_RANK_ONE_
+                         : tcall_ranking_score_(ranking, pick->index);
+    sum = (pick->rank >> 12) * pick->weights + (rank >> 12) * weight;
+    if (pick->weights)
         rank = sum / (pick->weights + weight) << 12;
-    }
     pick->rank = rank;
     pick->weights = (uint16_t)(pick->weights + weight);
 }
@@ -690,36 +1036,26 @@ static int tcall_ranking_all_(tcall_ranking_ *ranking, tcall_picked *picks,
     return count;
 }
 
-/* Ranks the best again by a scorer that sees only them; returns how many there
- * are of them. */
-static int tcall_ranking_top_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int count, const tcall_scorer *scorer)
-{
-    int i;
-    count = count < scorer->top ? count : scorer->top;
-    for (i = 0; i < count; i++) {
-        size_t tool = picks[i].index;
-        if (ranking->timed_out || !tcall_ranking_next_(ranking, &tool))
-            break;
-        tcall_ranking_combine_(ranking, &picks[i], scorer);
-        tcall_picks_insert_(picks, i, count, &picks[i]);
-    }
-    return count;
-}
-
-/* Ranks by all scorers, of which the later ones may want to see more tools than
- * there are to be picked. */
+/* Ranks by all scorers, of which those with `top` may want to see more tools
+ * than the `most` that are to be picked; `room` are the picks there are. */
 static int tcall_ranking_run_(tcall_ranking_ *ranking, tcall_picked *picks,
-                              int max)
+                              int most, int room)
 {
     const tcall_scorer *scorer, *end = ranking->scorers_end;
-    int room = ranking->max, count;
+    int count, i;
     for (scorer = ranking->scorers; scorer < end; scorer++)
-        room = scorer->top > room ? scorer->top : room;
-    count = tcall_ranking_all_(ranking, picks, room < max ? room : max);
-    for (scorer = ranking->scorers; scorer < end; scorer++)
-        if (scorer->top)
-            count = tcall_ranking_top_(ranking, picks, count, scorer);
+        most = scorer->top > most ? scorer->top : most;
+    count = tcall_ranking_all_(ranking, picks, most < room ? most : room);
+    for (scorer = ranking->scorers; scorer < end; scorer++) {
+        count = scorer->top && scorer->top < count ? scorer->top : count;
+        for (i = 0; scorer->top && i < count; i++) {
+            size_t tool = picks[i].index;
+            if (!tcall_ranking_next_(ranking, &tool))
+                break;
+            tcall_ranking_combine_(ranking, &picks[i], scorer);
+            tcall_picks_insert_(picks, i, count, &picks[i]);
+        }
+    }
     return count;
 }
 
@@ -744,7 +1080,7 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     const tcall_pick_opts *opts = ranking->opts;
     unsigned min_score = opts->min_score ? opts->min_score : 50;
     int i;
-    for (i = 0; i < count && i < ranking->max; i++) {
+    for (i = 0; i < count; i++) {
         /* A hundred times a rank fits 32 bits once it is divided by 128. */
         uint32_t percent = picks[i].rank / 128 * 100;
         picks[i].score = (uint16_t)(picks[i].rank / TCALL_RANK_ONE_);
@@ -755,137 +1091,95 @@ static int tcall_ranking_cut_(const tcall_ranking_ *ranking,
     return i;
 }
 
-/* Sorts picks by the order of registration. */
-static void tcall_picks_sort_(tcall_picked *picks, int count)
+/* Ranks the tools and chooses among them. Pinned tools have their room among
+ * the picks before all others. */
+static int tcall_ranking_choose_(tcall_ranking_ *ranking, tcall_picked *picks,
+                                 int max)
 {
-    int i;
-    for (i = 0; i < count; i++) {
+    int most = ranking->opts->max ? ranking->opts->max : 3, room = max, count;
+    size_t i;
+    for (i = 0; i < ranking->count; i++)
+        room -= ranking->tc->desc.tools[i].pinned;
+    most = room < most ? room : most;
+    count = tcall_ranking_run_(ranking, picks, most, room);
+    count =
+        ranking->timed_out
+            ? tcall_ranking_add_(ranking, picks, 0, most, false)
+            : tcall_ranking_cut_(ranking, picks, count < most ? count : most);
+    if (room < max)
+        count = tcall_ranking_add_(ranking, picks, count, max, true);
+    for (i = 0; ranking->opts->stable && i < (size_t)count; i++) {
         picks[i].rank = 0xFFFFu - picks[i].index;
-        tcall_picks_insert_(picks, i, count, &picks[i]);
+        tcall_picks_insert_(picks, (int)i, count, &picks[i]);
     }
+    return count;
 }
 
-/* Returns the bytes that a provider is sent of a tool, but for its syntax. */
-static size_t tcall_pick_bytes_(const tcall_tool *tool)
-{
-    const char *schema = tool->provider_schema.text ? tool->provider_schema.text
-                                                    : tool->parameters.text;
-    tcall_writer count;
-    tcall_writer_init(&count, NULL, 0);
-    tcall_write_text(&count, tool->name);
-    tcall_write_text(&count, tool->description ? tool->description : "");
-    if (schema)
-        tcall_write_text(&count, schema);
-    else if (tool->shape)
-        tcall_write_shape(&count, tool->shape);
-    return count.len;
-}
-
-/* Returns the bytes of the definitions that the registry permits and that need
- * not be sent; a token is about four of them. */
-static size_t tcall_pick_saved_(const tcall *tc, const tcall_picked *picks,
+/* Returns the bytes that need not be sent: of the definitions of tools that are
+ * permitted and were not picked, but for their syntax. */
+static size_t tcall_picks_save_(const tcall *tc, const tcall_picked *picks,
                                 int count)
 {
-    const tcall_desc *desc = &tc->desc;
-    size_t saved = 0, i;
-    for (i = 0; i < desc->tool_count; i++)
-        if (!tcall_withheld_(tc, &desc->tools[i]))
-            saved += tcall_pick_bytes_(&desc->tools[i]);
-    while (count-- > 0)
-        if (!tcall_withheld_(tc, picks[count].tool))
-            saved -= tcall_pick_bytes_(picks[count].tool);
-    return saved;
-}
-
-/* Reports the picks as an event. What they save is counted only for someone. */
-static void tcall_pick_event_(tcall *tc, const tcall_picked *picks, int count)
-{
-    tcall_event event;
-    if (!tcall_is_heard_(tc))
-        return;
-    memset(&event, 0, sizeof event);
-    event.picks = picks;
-    event.tools = (size_t)count;
-    event.bytes = tcall_pick_saved_(tc, picks, count);
-    tcall_tell_(tc, &event, TCALL_EVENT_PICK);
-}
-
-/* Pinned tools have their room among the picks before all others. */
-static int tcall_pinned_(const tcall_desc *desc)
-{
-    int count = 0;
-    size_t i;
-    for (i = 0; i < desc->tool_count; i++)
-        count += desc->tools[i].pinned;
-    return count;
-}
-
-/* Ranks the tools and chooses among them. */
-TCALL_NOINLINE_ static int tcall_picks_(tcall *tc, tcall_str input,
-                                        const tcall_pick_opts *opts,
-                                        tcall_picked *picks, int max)
-{
-    tcall_ranking_ ranking;
-    int count, room = max;
-    if (max < 1 || tc->desc.tool_count > 0xFFFF)
-        return TCALL_E_USAGE;
-    count = tcall_ranking_init_(&ranking, tc, input, opts);
-    if (count < 0)
-        return count;
-    room -= tcall_pinned_(&tc->desc);
-    ranking.max = room < ranking.max ? room : ranking.max;
-    count = tcall_ranking_run_(&ranking, picks, room);
-    count = ranking.timed_out
-                ? tcall_ranking_add_(&ranking, picks, 0, ranking.max, false)
-                : tcall_ranking_cut_(&ranking, picks, count);
-    if (room < max)
-        count = tcall_ranking_add_(&ranking, picks, count, max, true);
-    if (ranking.opts->stable)
-        tcall_picks_sort_(picks, count);
-    return count;
+    const tcall_tool *tool = tc->desc.tools, *end = tool + tc->desc.tool_count;
+    tcall_writer saved;
+    tcall_writer_init(&saved, NULL, 0);
+    for (; tool < end; tool++) {
+        const char *schema = tool->provider_schema.text
+                                 ? tool->provider_schema.text
+                                 : tool->parameters.text;
+        int i = 0;
+        while (i < count && picks[i].tool != tool)
+            i++;
+        if (i < count || tcall_withheld_(tc, tool))
+            continue;
+        tcall_write_text(&saved, tool->name);
+        tcall_write_text(&saved, tool->description ? tool->description : "");
+        if (schema)
+            tcall_write_text(&saved, schema);
+        else if (tool->shape)
+            tcall_write_shape(&saved, tool->shape);
+    }
+    return saved.len;
 }
 
 int tcall_pick(tcall *tc, tcall_str input, const tcall_pick_opts *opts,
                tcall_picked *picks, int max)
 {
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
+    tcall_ranking_ *ranking;
+    tcall_event event;
     int count;
-    tc->busy = tc; /* scorers and listeners are the program's */
-    count = tcall_picks_(tc, input, opts, picks, max);
-    tcall_block_unlend_(&tc->block, lent);
-    if (count >= 0)
-        tcall_pick_event_(tc, picks, count);
-    tc->busy = outer;
+    if (max < 1 || tc->desc.tool_count > 0xFFFF)
+        return TCALL_E_USAGE;
+    ranking = tcall_ranking_begin_(tc, input, opts);
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    count = tcall_ranking_choose_(ranking, picks, max);
+    if (tcall_is_heard_(tc)) { /* what picks save is counted for someone */
+        memset(&event, 0, sizeof event);
+        event.picks = picks;
+        event.tools = (size_t)count;
+        event.bytes = tcall_picks_save_(tc, picks, count);
+        tcall_tell_(tc, &event, TCALL_EVENT_PICK);
+    }
+    tcall_ranking_end_(ranking);
     return count;
 }
 
 /* ---- the report */
 
-/* Reads on to the first word of the next term; false at the end. */
-static bool tcall_query_report_(const tcall_query_ *query, tcall_split_ *words,
-                                int *term)
-{
-    ++*term;
-    while (tcall_split_next_(words))
-        if (tcall_query_term_(query, words->stem) == *term)
-            return true;
-    return false;
-}
-
-/* Writes each term of the input as it was first written there. */
+/* Writes the terms: those of the input, with what was learned of them; or the
+ * words of those that a tool has, within a JSON string. */
 static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
 {
-    const tcall_query_ *query = ranking->query;
-    tcall_split_ words;
-    int i = -1;
-    tcall_split_input_(&words, ranking->input);
+    unsigned i;
     tcall_write_open(w, '[');
-    while (tcall_query_report_(query, &words, &i)) {
-        const tcall_term_ *term = &query->terms[i];
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
         tcall_write_open(w, '{');
-        tcall_write_pair_(w, "word", tcall_slice_(words.word, words.length));
-        tcall_write_count_(w, "tools", tcall_term_tools_(term));
+        tcall_write_pair_(
+            w, "word",
+            tcall_slice_(ranking->input.ptr + term->at, term->length));
+        tcall_write_count_(w, "tools", term->tools / 4);
         tcall_write_key(w, "weight");
         tcall_write_fixed(w, (tcall_int)(term->weight * 100L / 16), 2);
         tcall_write_close(w, '}');
@@ -893,54 +1187,40 @@ static void tcall_write_terms_(tcall_writer *w, const tcall_ranking_ *ranking)
     tcall_write_close(w, ']');
 }
 
-/* Writes the words of the input that a tool has, within a JSON string. The tool
- * is read again: its record may be gone by now. */
-static void tcall_write_matches_(tcall_writer *w, const tcall_ranking_ *ranking,
-                                 const tcall_tool *tool)
+/* Writes why a tool was picked, within a JSON string. */
+static void tcall_write_reason_(tcall_writer *w, const tcall_ranking_ *ranking,
+                                const tcall_picked *pick)
 {
-    tcall_query_ *query = ranking->query;
-    tcall_record_ record;
-    tcall_split_ words;
-    bool matched = false;
-    int term = -1;
-    tcall_query_read_(query, tool, &record, false);
-    tcall_split_input_(&words, ranking->input);
-    while (tcall_query_report_(query, &words, &term))
-        if (tcall_record_level_(&record, (unsigned)term)) {
-            tcall_write_text(w, matched ? ", " : "matched ");
-            tcall_write_bytes(w, words.word, words.length);
-            matched = true;
-        }
-    if (!matched)
+    const tcall_record_ *record = &ranking->records[pick->index];
+    const char *before = "matched ";
+    unsigned i;
+    for (i = 0; i < ranking->term_count; i++) {
+        const tcall_term_ *term = &ranking->terms[i];
+        if (!tcall_record_sum_(record, i) || pick->pinned || pick->timed_out)
+            continue;
+        tcall_write_text(w, before);
+        tcall_write_bytes(w, ranking->input.ptr + term->at, term->length);
+        before = ", ";
+    }
+    if (pick->pinned || pick->timed_out)
+        tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
+    else if (*before == 'm')
         tcall_write_text(w, "no word of it");
-}
-
-static void tcall_write_scorers_(tcall_writer *w, const tcall_ranking_ *ranking)
-{
-    const tcall_scorer *scorer;
-    tcall_write_open(w, '[');
-    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
-        tcall_write_string(w, scorer->name ? scorer->name : "words");
-    tcall_write_close(w, ']');
 }
 
 static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
                                 const tcall_pick_report *report)
 {
-    int i;
+    const tcall_picked *pick = report->picks, *end = pick + report->count;
     tcall_write_open(w, '[');
-    for (i = 0; i < report->count; i++) {
-        const tcall_picked *pick = &report->picks[i];
+    for (; pick < end; pick++) {
         tcall_write_open(w, '{');
         tcall_write_pair_(w, "tool", tcall_str_of(pick->tool->name));
         tcall_write_key(w, "score");
         tcall_write_fixed(w, pick->score, 3);
         tcall_write_key(w, "reason");
         tcall_write_quote(w);
-        if (pick->pinned || pick->timed_out)
-            tcall_write_text(w, pick->pinned ? "pinned" : "timed out");
-        else
-            tcall_write_matches_(w, ranking, pick->tool);
+        tcall_write_reason_(w, ranking, pick);
         tcall_write_unquote(w);
         tcall_write_close(w, '}');
     }
@@ -951,11 +1231,10 @@ static void tcall_write_picked_(tcall_writer *w, const tcall_ranking_ *ranking,
 static void tcall_write_excluded_(tcall_writer *w,
                                   const tcall_ranking_ *ranking)
 {
-    const tcall_desc *desc = &ranking->tc->desc;
     size_t i;
     tcall_write_open(w, '[');
-    for (i = 0; i < desc->tool_count; i++) {
-        const tcall_tool *tool = &desc->tools[i];
+    for (i = 0; i < ranking->count; i++) {
+        const tcall_tool *tool = &ranking->tc->desc.tools[i];
         const char *reason =
             tcall_pick_excludes_(ranking->tc, ranking->opts, tool);
         if (!reason)
@@ -968,42 +1247,29 @@ static void tcall_write_excluded_(tcall_writer *w,
     tcall_write_close(w, ']');
 }
 
-/* Writes how the picks came about. */
-TCALL_NOINLINE_ static int tcall_write_ranking_(tcall_writer *w, tcall *tc,
-                                                const tcall_pick_report *report)
-{
-    tcall_ranking_ ranking;
-    int error = tcall_ranking_init_(&ranking, tc, report->input, report->opts);
-    if (error < 0)
-        return error;
-    if (ranking.query->term_count > 0)
-        tcall_ranking_prepare_(&ranking);
-    tcall_write_open(w, '{');
-    tcall_write_key(w, "scorers");
-    tcall_write_scorers_(w, &ranking);
-    tcall_write_key(w, "terms");
-    tcall_write_terms_(w, &ranking);
-    tcall_write_key(w, "picks");
-    tcall_write_picked_(w, &ranking, report);
-    tcall_write_key(w, "excluded");
-    tcall_write_excluded_(w, &ranking);
-    return TCALL_OK;
-}
-
 int tcall_write_picks(tcall_writer *w, tcall *tc,
                       const tcall_pick_report *report)
 {
-    size_t saved = tcall_pick_saved_(tc, report->picks, report->count);
-    const tcall *outer = tc->busy;
-    size_t lent = tc->block.lent;
-    int error;
-    tc->busy = tc;
-    error = tcall_write_ranking_(w, tc, report);
-    tcall_block_unlend_(&tc->block, lent);
-    tc->busy = outer;
-    if (error < 0)
-        return error;
+    size_t saved = tcall_picks_save_(tc, report->picks, report->count);
+    tcall_ranking_ *ranking =
+        tcall_ranking_begin_(tc, report->input, report->opts);
+    const tcall_scorer *scorer;
+    if (!ranking)
+        return TCALL_E_MEMORY;
+    tcall_write_open(w, '{');
+    tcall_write_key(w, "scorers");
+    tcall_write_open(w, '[');
+    for (scorer = ranking->scorers; scorer < ranking->scorers_end; scorer++)
+        tcall_write_string(w, scorer->name ? scorer->name : "words");
+    tcall_write_close(w, ']');
+    tcall_write_key(w, "terms");
+    tcall_write_terms_(w, ranking);
+    tcall_write_key(w, "picks");
+    tcall_write_picked_(w, ranking, report);
+    tcall_write_key(w, "excluded");
+    tcall_write_excluded_(w, ranking);
     tcall_write_count_(w, "bytes_saved", (uint32_t)saved);
     tcall_write_count_(w, "tokens_saved", (uint32_t)(saved / 4));
+    tcall_ranking_end_(ranking);
     return tcall_write_close(w, '}');
 }

@@ -51,9 +51,9 @@ typedef struct tcall_pick_report {
 
 /* Picks tools for an input, best first: at most opts->max of them and then the
  * pinned ones, at most max in all. opts may be NULL. Returns their number, 0
- * when no tool has a score; TCALL_E_MEMORY when the block has less than 2 KB
- * free, which are used only meanwhile (20 bytes more for each tool make it
- * faster); TCALL_E_USAGE when max is 0.
+ * when no tool has a score; TCALL_E_MEMORY when the block has not 2.1 KB free
+ * and 24 bytes for each tool, which are used only meanwhile; TCALL_E_USAGE when
+ * max is 0.
  *
  * The input is text in UTF-8, or JSON, whose keys count half. Bytes that are
  * not UTF-8 separate words. At most 40 different words of it count; numbers are

@@ -123,7 +123,7 @@ static void tcall_save_begun_(tcall_saver_ *saver, const tcall_agent *agent)
             call->cx.settled ? call->cx.result.error : (int)TCALL_E_CANCELLED;
         item.text = call->cx.settled ? call->cx.result.output
                                      : tcall_str_of(tcall_save_cut_);
-        if (!tcall_chat_answers_(&agent->chat, agent->answer_at, call->id) &&
+        if (!tcall_agent_answered_(agent, call->id) &&
             (call->cx.settled || tcall_save_ran_(call)))
             tcall_save_item_(saver, &item, 1);
     }
@@ -208,7 +208,7 @@ static void tcall_load_offer_(tcall_agent *agent, tcall_str *rest)
     const tcall *tc = agent->desc.tc;
     uint32_t count;
     agent->picked = tcall_load_number_(rest) != 0;
-    memset(tc->offer, 0, agent->offer_size);
+    memset(tc->offer, 0, tcall_agent_offer_size_(&tc->desc));
     for (count = tcall_load_number_(rest); count && rest->ptr; count--) {
         const tcall_tool *tool = tcall_find(tc, tcall_load_text_(rest));
         if (tool && !tcall_withheld_(tc, tool))
@@ -285,7 +285,7 @@ static int tcall_load_items_(tcall_agent *agent, tcall_str *rest)
     agent->answer.calls = 0;
     for (at = agent->answer_at; tcall_chat_next(&agent->chat, &at, &item);)
         agent->answer.calls += item.kind == TCALL_ITEM_CALL;
-    agent->call_at = (size_t)agent->answer.calls - loaded.open;
+    agent->call_at = agent->answer.calls - (int)loaded.open;
     return rest->ptr && !rest->len && loaded.open <= (size_t)agent->answer.calls
                ? TCALL_OK
                : TCALL_E_PROTOCOL;
@@ -297,23 +297,18 @@ static int tcall_load_turn_(tcall_agent *agent, uint32_t saved)
     static const uint8_t states[] = {TCALL_AGENT_IDLE_, TCALL_AGENT_CALLS_,
                                      TCALL_AGENT_PLANNED_, TCALL_AGENT_OPEN_,
                                      TCALL_AGENT_OPEN_};
-    const bool waits = agent->call_at < (size_t)agent->answer.calls;
+    const bool waits = agent->call_at < agent->answer.calls;
     const bool plans = saved == TCALL_SAVE_PLANNED_;
     if (saved >= sizeof states || (plans && !waits) ||
         (waits && !plans && saved != TCALL_SAVE_CALLS_))
         return TCALL_E_PROTOCOL;
-    agent->turn.started = tcall_agent_now_(agent);
-    agent->turn.parent = agent->desc.parent;
-    agent->turn.plan = plans || saved == TCALL_SAVE_PLANS_;
-    agent->cancelled = false;
     agent->batch_count = 0;
-    agent->tries = 0;
     memset(&agent->loops, 0, sizeof agent->loops);
-    agent->state = states[saved];
     if (saved == TCALL_SAVE_REST_)
         return TCALL_OK;
-    tcall_agent_tell_turn_(agent, TCALL_EVENT_TURN, tcall_slice_(NULL, 0),
-                           TCALL_OK);
+    tcall_agent_begin_(agent, states[saved],
+                       plans || saved == TCALL_SAVE_PLANS_,
+                       tcall_slice_(NULL, 0));
     return plans ? TCALL_OK : TCALL_E_AGAIN;
 }
 

@@ -1,9 +1,10 @@
 #pragma once
 #include "schemas.h"
-#include "json.c"
+#include "text.c"
 #include "rows.c"
 #include "compile.c"
 #include "say.c"
+#include "say_schema.c"
 #include "block.c"
 #include "tools.c"
 
@@ -12,13 +13,6 @@
  */
 
 /* ---- at the start ---- */
-
-/* A schema of a row that is judged. */
-typedef struct tcall_judged_ {
-    tcall *tc;
-    const tcall_tool *tool;
-    const char *which;
-} tcall_judged_;
 
 /* Compiles into the free part of the block; the nodes, at its beginning, are
  * not held yet. */

@@ -1,14 +1,16 @@
 #pragma once
-#include "base.c"
+#include "text.h"
+#include "syntax.c"
 
 /* ==========================================================================
- * >>text: walking over JSON text
+ * >>text
  *
- * For text that was accepted: a schema, or what was checked. White space is
- * stepped over. In other text, which must be UTF-8, these find anything, but
- * read nothing after its NUL. A string may have been decoded where it lies:
- * then it begins with a byte that no such text has, its content is ended by
- * NUL, and what it got shorter by is white space. All of these read both forms.
+ * Values are walked over in their text: a schema, or what was checked. White
+ * space is stepped over. In other text, which must be UTF-8, these functions
+ * find anything, but read nothing after its NUL. A string may have been decoded
+ * where it lies: then it begins with a byte that no such text has, its content
+ * is ended by NUL, and what it got shorter by is white space. All of these read
+ * both forms.
  */
 
 /* In place of the quote of a string that was decoded; the latter where its
@@ -33,53 +35,12 @@ TCALL_SHARED_ tcall_type tcall_text_type_(const char *text)
                                        : TCALL_BOOL;
 }
 
-/* ---- escapes ---- */
-
-/* Returns the length of the escape at p in a string that the scanner accepted:
- * a pair of surrogates is one of 12 bytes. */
-TCALL_SHARED_ size_t tcall_escape_len_(const char *p)
+TCALL_SHARED_ tcall_json tcall_json_of_(const char *at, const char *key)
 {
-    if (p[1] != 'u')
-        return 2;
-    return (p[2] | 0x20) == 'd' && tcall_hex_(p[3]) >= 8 ? 12 : 6;
-}
-
-/* Four hex digits. */
-static uint32_t tcall_unit_(const char *p)
-{
-    uint32_t unit = 0;
-    int i;
-    for (i = 0; i < 4; i++)
-        unit = unit << 4 | (uint32_t)tcall_hex_(p[i]);
-    return unit;
-}
-
-/* Decodes the escapes of a string that the scanner accepted; new length. */
-TCALL_SHARED_ size_t tcall_decode_(char *out, const char *p, const char *end)
-{
-    char *to = out;
-    while (p < end) {
-        const char *run = (const char *)memchr(p, '\\', (size_t)(end - p));
-        size_t n = (size_t)((run ? run : end) - p);
-        uint32_t cp;
-        memmove(to, p, n);
-        to += n;
-        if (!run)
-            break;
-        p = run + 2;
-        if (p[-1] != 'u') {
-            *to++ = tcall_unescape_(p[-1]);
-            continue;
-        }
-        cp = tcall_unit_(p);
-        p += 4;
-        if (cp >= 0xD800 && cp <= 0xDBFF) {
-            cp = 0x10000 + ((cp - 0xD800) << 10) + tcall_unit_(p + 2) - 0xDC00;
-            p += 6;
-        }
-        to += tcall_utf8_(to, cp);
-    }
-    return (size_t)(to - out);
+    tcall_json v;
+    v.at = at;
+    v.key = key;
+    return v;
 }
 
 /* ---- from value to value ---- */
@@ -161,8 +122,21 @@ TCALL_SHARED_ const char *tcall_text_first_(const char *text)
 /* Returns the key or element after the value that ends here, or NULL. */
 TCALL_SHARED_ const char *tcall_text_after_(const char *end)
 {
-    end = tcall_text_space_(end);
-    return *end == ',' ? tcall_text_space_(end + 1) : NULL;
+    end = tcall_text_next_(end);
+    return tcall_text_closes_(end) ? NULL : end;
+}
+
+static bool tcall_text_is_key_(const char *text)
+{
+    return *tcall_text_space_(tcall_text_skip_(text)) == ':';
+}
+
+/* Returns the key or element after this one, or NULL. */
+static const char *tcall_text_sibling_(const char *text)
+{
+    if (tcall_text_is_key_(text))
+        text = tcall_text_value_(text);
+    return tcall_text_after_(tcall_text_skip_(text));
 }
 
 TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
@@ -170,46 +144,59 @@ TCALL_SHARED_ tcall_str tcall_text_verbatim_(const char *text)
     return tcall_slice_(text, (size_t)(tcall_text_skip_(text) - text));
 }
 
+TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
+{
+    return tcall_num_read_(tcall_text_verbatim_(text));
+}
+
+/* Returns the next name or scalar from at on, or end. */
+TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
+{
+    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
+                        tcall_text_closes_(at) || tcall_is_space_(*at)))
+        at++;
+    return at;
+}
+
+/* ---- strings ---- */
+
 /* Returns the string at text without its quotes, its escapes, if it has not
  * been decoded, as they are. */
 TCALL_SHARED_ tcall_str tcall_text_inner_(const char *text)
 {
+    size_t marks = *text == TCALL_DECODED_NULS_ ? 3 : 2;
     size_t len = (size_t)(tcall_text_string_end_(text) - text);
-    return tcall_slice_(text + 1, len - (*text == TCALL_DECODED_NULS_ ? 3 : 2));
+    return tcall_slice_(text + 1, len > marks ? len - marks : 0);
 }
 
-/* Decodes a string where it lies, unless it was, and returns it with a NUL
- * behind it. */
-TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+/* Reads up to four hex digits. */
+static uint32_t tcall_text_unit_(const char **at)
 {
-    tcall_str text = tcall_text_inner_(string);
-    char *to = (char *)(uintptr_t)text.ptr, *end = to + text.len;
-    bool nuls;
-    if (*string != '"')
-        return text;
-    text.len = tcall_decode_(to, to, end);
-    nuls = text.len && memchr(to, 0, text.len) != NULL;
-    to[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
-    to += text.len;
-    memset(to, ' ', (size_t)(end + 1 - to));
-    to[0] = 0;
-    if (nuls)
-        to[1] = TCALL_DECODED_NULS_;
-    return text;
+    uint32_t unit = 0;
+    int i;
+    for (i = 0; i < 4 && tcall_hex_(**at) >= 0; i++)
+        unit = unit << 4 | (uint32_t)tcall_hex_(*(*at)++);
+    return unit;
 }
 
-/* Decodes an escape or one byte of a JSON string at *at, and moves
- * *at past it. Returns the number of bytes. */
+/* Decodes an escape or one byte of a JSON string at *at, and moves *at past it.
+ * Returns the number of bytes. */
 TCALL_SHARED_ size_t tcall_text_char_(const char **at, char out[4])
 {
-    const char *from = *at;
-    if (*from != '\\') {
-        out[0] = *from;
-        ++*at;
+    uint32_t code;
+    out[0] = *(*at)++;
+    if (out[0] != '\\' || !**at)
+        return 1;
+    if (*(*at)++ != 'u') {
+        out[0] = tcall_unescape_((*at)[-1]);
         return 1;
     }
-    *at += tcall_escape_len_(from);
-    return tcall_decode_(out, from, *at);
+    code = tcall_text_unit_(at);
+    if ((code & 0xFC00) == 0xD800 && (*at)[0] == '\\' && (*at)[1] == 'u') {
+        *at += 2;
+        code = (code << 10) - 0x35FDC00 + tcall_text_unit_(at);
+    }
+    return tcall_utf8_(out, code);
 }
 
 /* Decodes the next character of a JSON string, all of its bytes, and moves *at
@@ -222,27 +209,12 @@ TCALL_SHARED_ size_t tcall_text_character_(const char **at, char out[4])
     return len;
 }
 
-/* Returns the length of the escape at text, where a surrogate pair is one, or 0
- * if the text ends inside it. */
-static size_t tcall_text_escape_len_(const char *text)
-{
-    size_t len = text[1] == 'u' ? 6 : 2, i;
-    for (i = 1; i < len; i++) {
-        if (!text[i] || (i > 1 && i != 6 && i != 7 && tcall_hex_(text[i]) < 0))
-            return 0;
-        if (i == 5 && (text[2] | 0x20) == 'd' &&
-            (tcall_hex_(text[3]) & 12) == 8)
-            len = 12;
-    }
-    return len;
-}
-
-/* Reads bytes one by one: those of a JSON string, its escapes decoded, or those
- * up to an end. */
+/* The bytes of a text that are left; or those of a JSON string, which has
+ * escapes. */
 typedef struct tcall_text_bytes_ {
-    const char *at, *end; /* end NULL: at the quote */
+    const char *at, *end;
+    bool escapes;
     char decoded[4];
-    uint8_t next, count; /* in decoded */
 } tcall_text_bytes_;
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
@@ -250,74 +222,78 @@ TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_in_(tcall_str text)
     tcall_text_bytes_ bytes;
     bytes.at = text.ptr;
     bytes.end = text.ptr + text.len;
-    bytes.next = bytes.count = 0;
+    bytes.escapes = false;
     return bytes;
 }
 
 TCALL_SHARED_ tcall_text_bytes_ tcall_text_bytes_of_(const char *string)
 {
-    tcall_text_bytes_ bytes;
-    if (*string != '"')
-        return tcall_text_bytes_in_(tcall_text_inner_(string));
-    bytes = tcall_text_bytes_in_(tcall_slice_(string + 1, 0));
-    bytes.end = NULL;
+    tcall_text_bytes_ bytes = tcall_text_bytes_in_(tcall_text_inner_(string));
+    bytes.escapes = *string == '"';
     return bytes;
 }
 
-/* Returns the next byte, or -1 where the string or the text ends. */
-static int tcall_text_byte_(tcall_text_bytes_ *bytes)
+/* Takes the next run of bytes: an escape, decoded, or all before the next one.
+ * Empty: none are left. */
+TCALL_SHARED_ tcall_str tcall_text_run_(tcall_text_bytes_ *bytes)
 {
-    if (bytes->end)
-        return bytes->at < bytes->end ? (unsigned char)*bytes->at++ : -1;
-    if (bytes->next == bytes->count) {
-        const char *at = bytes->at;
-        if (!*at || *at == '"' || (*at == '\\' && !tcall_text_escape_len_(at)))
-            return -1;
-        bytes->count = (uint8_t)tcall_text_char_(&bytes->at, bytes->decoded);
-        bytes->next = 0;
-    }
-    return (unsigned char)bytes->decoded[bytes->next++];
+    const char *from = bytes->at, *to = bytes->end;
+    if (from >= to)
+        return tcall_slice_(from, 0);
+    if (bytes->escapes && *from == '\\')
+        return tcall_slice_(bytes->decoded,
+                            tcall_text_char_(&bytes->at, bytes->decoded));
+    if (bytes->escapes)
+        to = (const char *)memchr(from, '\\', (size_t)(to - from));
+    bytes->at = to ? to : bytes->end;
+    return tcall_slice_(from, (size_t)(bytes->at - from));
 }
 
-/* Returns whether both are equal; a string that is broken is equal to none. */
+/* Returns whether both are equal. */
 TCALL_SHARED_ bool tcall_text_match_(tcall_text_bytes_ a, tcall_text_bytes_ b)
 {
-    int byte;
-    /* most are plain, and have nothing to decode */
-    while (a.at != a.end && b.at != b.end && *a.at == *b.at && *a.at != '"' &&
-           *a.at != '\\' && *a.at) {
-        a.at++;
-        b.at++;
-    }
-    if (a.at != a.end && b.at != b.end && *a.at != *b.at && *a.at != '\\' &&
-        *b.at != '\\')
-        return false;
-    do {
-        byte = tcall_text_byte_(&a);
-        if (tcall_text_byte_(&b) != byte)
+    tcall_str one = tcall_text_run_(&a), other = tcall_text_run_(&b);
+    while (one.len && other.len) {
+        size_t len = one.len < other.len ? one.len : other.len;
+        if (memcmp(one.ptr, other.ptr, len) != 0)
             return false;
-    } while (byte >= 0);
-    return (a.end || *a.at == '"') && (b.end || *b.at == '"');
+        one = one.len > len ? tcall_slice_(one.ptr + len, one.len - len)
+                            : tcall_text_run_(&a);
+        other = other.len > len ? tcall_slice_(other.ptr + len, other.len - len)
+                                : tcall_text_run_(&b);
+    }
+    return one.len == other.len;
 }
 
 TCALL_SHARED_ uint32_t tcall_text_hash_(tcall_text_bytes_ bytes)
 {
-    const char *at = bytes.at, *run = at;
     uint32_t hash = TCALL_HASH_EMPTY_;
-    char decoded[4];
-    if (bytes.end)
-        return tcall_hash_more_(hash,
-                                tcall_slice_(at, (size_t)(bytes.end - at)));
-    for (;; run = at) {
-        size_t len;
-        while (*at && *at != '"' && *at != '\\')
-            at++;
-        hash = tcall_hash_more_(hash, tcall_slice_(run, (size_t)(at - run)));
-        if (*at != '\\' || !tcall_text_escape_len_(at))
-            return hash;
-        len = tcall_text_char_(&at, decoded);
-        hash = tcall_hash_more_(hash, tcall_slice_(decoded, len));
+    while (bytes.at < bytes.end)
+        hash = tcall_hash_more_(hash, tcall_text_run_(&bytes));
+    return hash;
+}
+
+/* Decodes a string where it lies, unless it was, and returns it with a NUL
+ * behind it. */
+TCALL_SHARED_ tcall_str tcall_text_decode_(const char *string)
+{
+    tcall_text_bytes_ bytes = tcall_text_bytes_of_(string);
+    char *start = (char *)(uintptr_t)bytes.at, *to = start;
+    bool nuls = false;
+    if (!bytes.escapes)
+        return tcall_text_inner_(string);
+    while (bytes.at < bytes.end) {
+        tcall_str run = tcall_text_run_(&bytes);
+        nuls = nuls || !*run.ptr;
+        memmove(to, run.ptr, run.len);
+        to += run.len;
     }
+    start[-1] = nuls ? TCALL_DECODED_NULS_ : TCALL_DECODED_;
+    memset(to, ' ', (size_t)(bytes.end + 1 - to));
+    to[0] = '\0';
+    if (nuls)
+        to[1] = TCALL_DECODED_NULS_;
+    return tcall_slice_(start, (size_t)(to - start));
 }
 
 /* Returns whether the string at text is equal to want. */
@@ -341,6 +317,8 @@ TCALL_SHARED_ bool tcall_text_is_(const char *text, const char *word)
            tcall_text_same_(text, tcall_str_of(word));
 }
 
+/* ---- members ---- */
+
 /* Returns the key of the member of the object at text that has this name; in an
  * array the element whose index the name is; NULL where there is none. */
 TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
@@ -348,18 +326,12 @@ TCALL_SHARED_ const char *tcall_text_member_(const char *text, tcall_str name)
     bool object = *text == '{';
     uint32_t index = 0;
     size_t i;
-    if (!object && *text != '[')
-        return NULL;
     for (i = 0; i < name.len && i < 6; i++)
         index = index * 10 + (uint32_t)(name.ptr[i] - '0');
-    for (text = tcall_text_next_(text + 1); !tcall_text_closes_(text);
-         text = tcall_text_next_(tcall_text_skip_(text))) {
-        if (object ? tcall_text_same_(text, name) : !index--)
-            return text;
-        if (object)
-            text = tcall_text_value_(text);
-    }
-    return NULL;
+    text = tcall_text_first_(text);
+    while (text && !(object ? tcall_text_same_(text, name) : !index--))
+        text = tcall_text_sibling_(text);
+    return text;
 }
 
 /* Returns the value of a member, or NULL where there is none or text is no
@@ -371,41 +343,16 @@ TCALL_SHARED_ const char *tcall_text_get_(const char *text, const char *name)
     return text ? tcall_text_value_(text) : NULL;
 }
 
-/* ---- equality ---- */
-
 /* Returns the key that is equal to this one, from the one at `at` on, or NULL.
  */
 TCALL_SHARED_ const char *tcall_text_find_(const char *at, const char *key)
 {
     while (at && !tcall_text_equal_(at, key))
-        at = tcall_text_after_(tcall_text_skip_(tcall_text_value_(at)));
+        at = tcall_text_sibling_(at);
     return at;
 }
 
-TCALL_SHARED_ tcall_num_ tcall_text_number_(const char *text)
-{
-    return tcall_num_read_(tcall_text_verbatim_(text));
-}
-
-/* Returns the number of members or elements. */
-TCALL_SHARED_ uint32_t tcall_text_count_(const char *text)
-{
-    bool object = *text == '{';
-    uint32_t count = 0;
-    for (text = tcall_text_first_(text); text; count++)
-        text = tcall_text_after_(
-            tcall_text_skip_(object ? tcall_text_value_(text) : text));
-    return count;
-}
-
-/* Returns the next name or scalar from at on, or end. */
-TCALL_SHARED_ const char *tcall_text_scalar_(const char *at, const char *end)
-{
-    while (at < end && (*at == ',' || *at == ':' || *at == '{' || *at == '[' ||
-                        tcall_text_closes_(at) || tcall_is_space_(*at)))
-        at++;
-    return at;
-}
+/* ---- equality ---- */
 
 /* Returns whether two values are equal, but for what is in them. */
 static bool tcall_text_alike_(const char *a, const char *b)
@@ -421,14 +368,24 @@ static bool tcall_text_alike_(const char *a, const char *b)
         return tcall_text_equal_(a, b);
     if (type < TCALL_STRING)
         return *a == *b;
-    return tcall_text_count_(a) == tcall_text_count_(b);
+    return tcall_json_count(tcall_json_of_(a, NULL)) ==
+           tcall_json_count(tcall_json_of_(b, NULL));
+}
+
+/* Goes on to the next key or element of a, and of elements to that of b. */
+static bool tcall_text_pair_(const char *pair[2])
+{
+    if (!tcall_text_is_key_(pair[0]))
+        pair[1] = tcall_text_sibling_(pair[1]);
+    pair[0] = tcall_text_sibling_(pair[0]);
+    return pair[0] != NULL;
 }
 
 /* Returns whether two values are equal: in whatever order members are, 1 and
- * 1.0 too. Of each container of a that is open the key or element at hand lies
- * in open, and what it is compared with before it. What it takes comes off
- * *steps; they are negative, and no two values equal, when they or the room in
- * open did not do. */
+ * 1.0 too. Of each container that is open two places lie in open: the key or
+ * element of a at hand, and the first key, or this element, of b. What it takes
+ * comes off *steps; they are negative, and no two values equal, when they or
+ * the room in open did not do. */
 TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                                           const char **open, size_t room,
                                           int32_t *steps)
@@ -444,66 +401,59 @@ TCALL_SHARED_ bool tcall_text_deep_equal_(const char *a, const char *b,
                 return false;
             }
             *steps -= (int32_t)((tcall_text_skip_(a) - a) / 16);
-            *top++ = b;
             *top++ = key;
-            b = tcall_text_first_(b);
+            *top++ = tcall_text_first_(b);
+        } else {
+            while (top > open && !tcall_text_pair_(top - 2))
+                top -= 2;
         }
-        while (!key && top > open) { /* a is whole: to what comes after it */
-            bool object = *top[-2] == '{';
-            key = tcall_text_after_(tcall_text_skip_(
-                object ? tcall_text_value_(top[-1]) : top[-1]));
-            if (!key) {
-                b = *(top -= 2);
-                continue;
-            }
-            top[-1] = key;
-            b = object ? b : tcall_text_after_(tcall_text_skip_(b));
-        }
-        if (!key)
+        if (top == open)
             return true;
-        a = key;
-        if (*top[-2] == '{') {
-            b = tcall_text_find_(tcall_text_first_(top[-2]), key);
+        a = top[-2];
+        b = top[-1];
+        if (tcall_text_is_key_(a)) {
+            b = tcall_text_find_(b, a);
             if (!b)
                 return false;
-            *steps -= (int32_t)((b - top[-2]) / 16);
-            a = tcall_text_value_(key);
+            *steps -= (int32_t)((b - top[-1]) / 16);
+            a = tcall_text_value_(a);
             b = tcall_text_value_(b);
         }
     }
 }
 
-/* Returns the hash of a scalar, or what a bracket counts; moves *at on. */
-static uint32_t tcall_text_hash_part_(const char **at)
+/* Returns a hash that equal names or scalars share. */
+static uint32_t tcall_text_scalar_hash_(const char *text)
 {
-    tcall_type type = tcall_text_type_(*at);
-    const char *part = *at, *digit;
+    tcall_type type = tcall_text_type_(text);
+    const char *digit;
     uint32_t hash;
     tcall_num_ n;
-    if (*part == ',' || *part == ':' || tcall_is_space_(*part) ||
-        tcall_text_closes_(part) || type >= TCALL_ARRAY) {
-        ++*at;
-        return type >= TCALL_ARRAY ? (unsigned char)*part : 0;
-    }
-    *at = tcall_text_skip_(part);
     if (type == TCALL_STRING)
-        return tcall_text_hash_(tcall_text_bytes_of_(part));
+        return tcall_text_hash_(tcall_text_bytes_of_(text));
     if (type != TCALL_NUMBER)
-        return (unsigned char)*part;
-    n = tcall_text_number_(part);
+        return (unsigned char)*text;
+    n = tcall_text_number_(text);
     hash = (uint32_t)(n.top * 4 + n.sign);
     for (digit = n.first; n.sign && digit <= n.last;)
         hash = hash * 31 + (uint32_t)tcall_num_digit_(&n, &digit);
     return n.sign ? hash : 1;
 }
 
-/* Returns a hash that equal values share: a sum over the names and scalars. */
+/* Returns a hash that equal values share: a sum over the names, scalars and
+ * brackets that open. */
 TCALL_SHARED_ uint32_t tcall_text_deep_hash_(const char *text)
 {
     const char *end = tcall_text_skip_(text);
     uint32_t sum = 0;
-    while (text < end)
-        sum += tcall_text_hash_part_(&text) * 2654435769u;
+    while (text < end) {
+        bool scalar = tcall_text_scalar_(text, text + 1) == text;
+        if (scalar)
+            sum += tcall_text_scalar_hash_(text) * 2654435769u;
+        else if (*text == '{' || *text == '[')
+            sum += (unsigned char)*text * 2654435769u;
+        text = scalar ? tcall_text_skip_(text) : text + 1;
+    }
     return sum;
 }
 
@@ -560,4 +510,214 @@ TCALL_SHARED_ int tcall_pointer_step_(const char **at,
     }
     *at = p;
     return tcall_pointer_unescape_(name, len);
+}
+
+/* ---- parsing ---- */
+
+enum { TCALL_SEEN_SLOTS_ = 64 }; /* of a table on the stack */
+
+/* Returns the first key of the object that stands in it before. The hashes of
+ * some are compared with those of all that follow, pass by pass. */
+static const char *tcall_json_twice_(const char *object)
+{
+    const char *from = tcall_text_first_(object), *key, *rest;
+    for (; from; from = rest) {
+        uint32_t seen[TCALL_SEEN_SLOTS_] = {0};
+        int room = TCALL_SEEN_SLOTS_ * 3 / 4;
+        for (key = from, rest = NULL; key; key = tcall_text_sibling_(key)) {
+            uint32_t hash = tcall_text_hash_(tcall_text_bytes_of_(key)) | 1;
+            unsigned slot = (unsigned)hash % TCALL_SEEN_SLOTS_;
+            while (seen[slot] && seen[slot] != hash)
+                slot = (slot + 1) % TCALL_SEEN_SLOTS_;
+            if (seen[slot]) {
+                if (tcall_text_find_(tcall_text_first_(object), key) != key)
+                    return key;
+            } else if (room) {
+                seen[slot] = hash;
+                room--;
+            } else if (!rest) {
+                rest = key;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Refuses what is JSON and yet no value: returns the error, and its place. */
+TCALL_SHARED_ int tcall_json_odd_(const char *at, const char *end,
+                                  const char **where)
+{
+    const char *next, *twice;
+    for (; at < end; at = next) {
+        bool scalar = tcall_text_scalar_(at, at + 1) == at;
+        next = scalar ? tcall_text_skip_(at) : at + 1;
+        *where = at;
+        if (scalar && tcall_text_type_(at) == TCALL_NUMBER) {
+            tcall_num_ num = tcall_text_number_(at);
+            if (!tcall_num_in_range_(&num))
+                return TCALL_E_RANGE;
+        }
+        twice = *at == '{' ? tcall_json_twice_(at) : NULL;
+        if (twice) {
+            *where = twice + 1;
+            return TCALL_E_DUPLICATE;
+        }
+    }
+    return TCALL_OK;
+}
+
+/* Recognises a text, of which nobody hears. Returns where it stops to be JSON,
+ * or its end; the error is in s. */
+TCALL_SHARED_ const char *
+tcall_json_recognise_(tcall_syntax_ *s, const char *text, const char *end)
+{
+    tcall_syntax_begin_(s, &tcall_syntax_nobody_);
+    while (text < end && !s->error)
+        text += tcall_syntax_feed_(s, text, (size_t)(end - text));
+    tcall_syntax_end_(s);
+    return text;
+}
+
+int tcall_json_check(tcall_str text)
+{
+    tcall_syntax_ syntax;
+    tcall_json_recognise_(&syntax, text.ptr, text.ptr + text.len);
+    return syntax.error;
+}
+
+int tcall_json_parse(tcall_json *out, char *text, size_t len, size_t *at)
+{
+    tcall_syntax_ syntax;
+    char *end = text + len;
+    const char *where = tcall_json_recognise_(&syntax, text, end);
+    int r = syntax.error;
+    *out = tcall_json_of_(NULL, NULL);
+    if (r == TCALL_OK) {
+        *end = 0;
+        r = tcall_json_odd_(text, end, &where);
+    }
+    if (at)
+        *at = (size_t)(where - text);
+    if (r == TCALL_OK)
+        *out = tcall_json_of_(tcall_text_space_(text), NULL);
+    return r;
+}
+
+/* ---- getters ---- */
+
+tcall_type tcall_json_type(tcall_json v)
+{
+    return v.at ? tcall_text_type_(v.at) : TCALL_MISSING;
+}
+
+/* Returns the value at a place where the key of a member or an element may be.
+ */
+static tcall_json tcall_json_here_(const char *at, bool member)
+{
+    return member && at ? tcall_json_of_(tcall_text_value_(at), at)
+                        : tcall_json_of_(at, NULL);
+}
+
+tcall_json tcall_json_first(tcall_json v)
+{
+    return tcall_json_here_(tcall_text_first_(v.at), v.at && *v.at == '{');
+}
+
+tcall_json tcall_json_next(tcall_json v)
+{
+    return v.at ? tcall_json_here_(tcall_text_sibling_(v.at), v.key != NULL)
+                : v;
+}
+
+tcall_str tcall_json_key(tcall_json v)
+{
+    return v.key ? tcall_text_decode_(v.key) : tcall_slice_(NULL, 0);
+}
+
+tcall_json tcall_json_get(tcall_json object, const char *key)
+{
+    bool has = tcall_json_type(object) == TCALL_OBJECT;
+    return tcall_json_here_(
+        has ? tcall_text_member_(object.at, tcall_str_of(key)) : NULL, true);
+}
+
+tcall_json tcall_json_at(tcall_json array, int index)
+{
+    bool has = index >= 0 && tcall_json_type(array) == TCALL_ARRAY;
+    tcall_json v =
+        tcall_json_of_(has ? tcall_text_first_(array.at) : NULL, NULL);
+    for (; v.at && index; index--)
+        v = tcall_json_next(v);
+    return v;
+}
+
+int tcall_json_count(tcall_json v)
+{
+    int count = 0;
+    for (v = tcall_json_first(v); v.at; v = tcall_json_next(v))
+        count++;
+    return count;
+}
+
+tcall_str tcall_json_str(tcall_json v)
+{
+    tcall_type type = tcall_json_type(v);
+    if (type == TCALL_MISSING || type > TCALL_STRING)
+        return tcall_slice_(NULL, 0);
+    return type == TCALL_STRING ? tcall_text_decode_(v.at)
+                                : tcall_text_verbatim_(v.at);
+}
+
+const char *tcall_json_string(tcall_json v, const char *fallback)
+{
+    return tcall_json_type(v) == TCALL_STRING ? tcall_text_decode_(v.at).ptr
+                                              : fallback;
+}
+
+bool tcall_json_bool(tcall_json v, bool fallback)
+{
+    return tcall_json_type(v) == TCALL_BOOL ? *v.at == 't' : fallback;
+}
+
+/* Reads a number. Returns whether it is one. */
+static bool tcall_json_number_(tcall_json v, tcall_num_ *number)
+{
+    bool is = tcall_json_type(v) == TCALL_NUMBER;
+    if (is)
+        *number = tcall_text_number_(v.at);
+    return is;
+}
+
+int64_t tcall_json_int64(tcall_json v, int64_t fallback)
+{
+    tcall_num_ n;
+    int64_t out;
+    return tcall_json_number_(v, &n) && tcall_num_integral_(&n) &&
+                   tcall_num_int64_(&n, 0, &out)
+               ? out
+               : fallback;
+}
+
+int tcall_json_int(tcall_json v, int fallback)
+{
+    int64_t n = tcall_json_int64(v, fallback);
+    return n < INT_MIN || n > INT_MAX ? fallback : (int)n;
+}
+
+long tcall_json_fixed(tcall_json v, int decimals, long fallback)
+{
+    tcall_num_ n;
+    int64_t out;
+    return tcall_json_number_(v, &n) && tcall_num_int64_(&n, decimals, &out) &&
+                   out >= LONG_MIN && out <= LONG_MAX
+               ? (long)out
+               : fallback;
+}
+
+double tcall_json_double(tcall_json v, double fallback)
+{
+    tcall_num_ n;
+    double out;
+    return tcall_json_number_(v, &n) && tcall_num_double_(&n, &out) ? out
+                                                                    : fallback;
 }

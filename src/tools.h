@@ -2,7 +2,7 @@
 #include "block.h"
 #include "wait.h"
 #include "shape.h"
-#include "json.h"
+#include "text.h"
 #include "compile.h"
 #include "chat.h"
 
@@ -65,7 +65,7 @@ typedef enum tcall_safety {
     X(WILL_READ_CACHE, GOING)            \
     X(DID_CACHE_HIT, DID_HIT)            \
     X(DID_CACHE_MISS, DID_GOING)         \
-    X(AROUND_EXECUTE, GOING)             \
+    X(AROUND_EXECUTE, AROUND)            \
     X(WILL_EXECUTE, INNER)               \
     X(DID_EXECUTE, DID_INNER)            \
     X(ON_RETRY, INNER)                   \
@@ -302,7 +302,6 @@ TCALL_API const struct tcall_lenience_ tcall_lenient_types;
 typedef struct tcall_stages_ {
     /* private */
     int (*add)(tcall *tc, const tcall_tool *tool); /* NULL: of all */
-    int (*pass)(tcall_ctx *cx, int last);
     int (*at)(tcall_ctx *cx, int stage, uint16_t *place);
     int (*around)(tcall_ctx *cx);
 } tcall_stages_;
@@ -310,7 +309,7 @@ typedef struct tcall_stages_ {
 /* Private: see tcall_report. problem: TCALL_PROBLEM_... */
 struct tcall_reporter_ {
     void (*tell)(tcall *tc, const char *name, unsigned problem);
-    void (*notes)(tcall *tc, const tcall_tool *tool);
+    int (*check)(tcall *tc, const tcall_tool *tool); /* NULL: the registry */
 };
 
 #ifndef TOOLCALL_STATIC
@@ -327,8 +326,9 @@ typedef struct tcall_desc {
     /* &tcall_lenient: arguments are taken as they were meant. NULL: they are
      * strict JSON of the types that are asked for, or refused. */
     const struct tcall_lenience_ *lenient;
-    /* &tcall_report: says in words what is wrong with a table. NULL: a wrong
-     * table is refused with a code, for a program that has started once. */
+    /* &tcall_report: looks for all that can be wrong with a table, and says it
+     * in words. NULL: of a table only what could do harm is refused, with a
+     * code, for a program that has started once with the report. */
     const struct tcall_reporter_ *report;
     tcall_writer *faults; /* for report: tcall_init and tcall_add write one line
                            * here for each fault, and for what may have been
@@ -366,14 +366,6 @@ typedef struct tcall_desc {
     void *user;             /* for all of the above */
 } tcall_desc;
 
-/* The hooks of a registry, or of it and one of its tools, in the order of
- * their calls. */
-typedef struct tcall_order_ {
-    const tcall_hook **hooks;
-    uint16_t count, room;
-    uint32_t stages; /* those that have hooks, bits */
-} tcall_order_;
-
 struct tcall {
     tcall_desc desc;
     tcall_block block;
@@ -388,8 +380,6 @@ struct tcall {
     const tcall_node **nodes; /* of the tools' schemas; NULL when lazy */
     uint16_t *names;          /* the tools in the order of their names */
     size_t name_count;
-    tcall_order_ order;   /* of the registry's hooks */
-    tcall_order_ *orders; /* of tools that have hooks of their own, by row */
     uint8_t *offer; /* bits, by row: the tools of an agent's turn; NULL: there
                      * is no agent */
     const void *agent;
@@ -442,8 +432,8 @@ TCALL_API const tcall_tool *tcall_next_tool(const tcall *tc, size_t *i,
  *
  * Returns the tool's index; TCALL_E_TOOL when the definition is wrong
  * (desc.faults has them), TCALL_E_MEMORY when no row is free or the block
- * has no room, TCALL_E_USAGE without desc.rows. An index for picking has to be
- * built anew afterwards. Tools may call this, and tcall_remove, too. */
+ * has no room, TCALL_E_USAGE without desc.rows. Tools may call this, and
+ * tcall_remove, too. */
 TCALL_API int tcall_add(tcall *tc, const tcall_tool *tool);
 /* Hides a tool at once; needs desc.rows. Returns TCALL_OK or TCALL_E_UNKNOWN.
  * Calls of it that are under way end as they would have; its texts have to stay

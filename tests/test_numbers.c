@@ -3,7 +3,7 @@
 #ifdef TEST_LINKED
 #include "toolcall.h"
 #else
-#include "../src/json.c"
+#include "../src/text.c"
 #include "../src/write.c"
 #endif
 #include "check.h"

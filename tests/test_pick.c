@@ -268,8 +268,8 @@ static void test_monotone(void)
     }
 }
 
-/* The same picks and scores with records, without them, with an index, and with
- * one where the records have no room. */
+/* The block has to have what it says it needs, to the byte, and gets all of it
+ * back; how large it is makes no difference. */
 static void test_memory(void)
 {
     static const char *const inputs[] = {
@@ -288,25 +288,25 @@ static void test_memory(void)
         {.allow_unsafe = true, .max = 8, .min_score = 1, .synonyms = own}};
     tcall_picked a[8], b[8];
     size_t i, o, need;
-    int n, m, k, way;
+    int n, m, k;
     start(tools, TCALL_ARRAY_LEN(tools), 512);
     CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
     need = tc.block.need;
-    CHECK(need <= 2048);
+    CHECK(need <= 2112 + 24 * TCALL_ARRAY_LEN(tools));
+    start(tools, TCALL_ARRAY_LEN(tools), need - 8);
+    CHECK(tcall_pick(&tc, tcall_str_of("x"), plain, a, 8) == TCALL_E_MEMORY);
+    CHECK(tc.block.high == 0);
     for (o = 0; o < TCALL_ARRAY_LEN(plain); o++)
         for (i = 0; i < TCALL_ARRAY_LEN(inputs); i++) {
             user_roles = o == 0 ? 2 : 1;
             start(tools, TCALL_ARRAY_LEN(tools), need);
             n = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], a, 8);
-            CHECK(n >= 0 && tcall_peak(&tc) <= need);
-            for (way = 0; way < 2; way++) { /* with records, and without */
-                size_t size = need + 20 * TCALL_ARRAY_LEN(tools) + 8;
-                start(tools, TCALL_ARRAY_LEN(tools), way ? need : size);
-                m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], b, 8);
-                CHECK(m == n && (tcall_peak(&tc) > need) == !way);
-                for (k = 0; k < n && k < m; k++)
-                    CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
-            }
+            CHECK(n >= 0 && tcall_peak(&tc) == need && tc.block.high == 0);
+            start(tools, TCALL_ARRAY_LEN(tools), sizeof block);
+            m = tcall_pick(&tc, tcall_str_of(inputs[i]), &plain[o], b, 8);
+            CHECK(m == n && tcall_peak(&tc) == need);
+            for (k = 0; k < n && k < m; k++)
+                CHECK(a[k].tool == b[k].tool && a[k].score == b[k].score);
         }
     user_roles = 2;
 }
@@ -514,7 +514,7 @@ static void test_large(void)
         TOOLS = 10000
     };
     char *text = (char *)malloc(SIZE), *names = (char *)malloc(TOOLS * 12);
-    char *room = (char *)malloc(TOOLS * 20 + 4096);
+    char *room = (char *)malloc(TOOLS * 24 + 4096);
     tcall_tool *many = (tcall_tool *)malloc(TOOLS * sizeof *many);
     tcall_picked picks[3];
     tcall_str input;
@@ -534,7 +534,7 @@ static void test_large(void)
     tc.desc.tools = many;
     tc.desc.tool_count = TOOLS;
     tc.desc.allow = TCALL_READ;
-    tcall_block_init(&tc.block, room, TOOLS * 20 + 4096);
+    tcall_block_init(&tc.block, room, TOOLS * 24 + 4096);
     CHECK(tcall_pick(&tc, tcall_str_of("bblngf"), NULL, picks, 3) == 1);
     CHECK(picks[0].index == 7943);
     input.ptr = text;

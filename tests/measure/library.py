@@ -15,8 +15,8 @@ FLAGS = ["-std=c99", "-I.", "-DTOOLCALL_JSMN", "-DJSMN_STATIC", "-DJSMN_STRICT",
          "-DJSMN_PARENT_LINKS"]
 
 # What a call goes through, from a provider's answer to its result.
-CHAPTERS = ["chat", "call", "context", "result", "run", "stages", "invoke", "records", "hooks",
-            "agent_desc", "agent_calls", "agent_loop", "save", "mend"]
+CHAPTERS = ["chat", "call", "records", "invoke", "hooks",
+            "agent", "agent_loop", "save", "mend"]
 
 # Random turns reach lines by chance and check few of them; tools/ and port/ have
 # tests of their own; numbers take long and are no call.

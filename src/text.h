@@ -2,10 +2,10 @@
 #include "base.h"
 
 /* ==========================================================================
- * >>json: values
+ * >>text: values
  *
- * A value is its text: strict JSON without white space, in which each getter
- * looks for what it is asked for. It is passed by copy. Getters are total: what
+ * A value is its text: strict JSON, in which each getter looks for what it is
+ * asked for. It is passed by copy. Getters are total: what
  * is absent or of another type gives the fallback, so a chain of them needs one
  * check or none.
  */
@@ -22,12 +22,12 @@ typedef struct tcall_json {
  * with it. It takes any names and numbers. */
 TCALL_API int tcall_json_check(tcall_str text);
 /* Makes a value of one JSON text, strictly. text must have room for len + 1
- * bytes and loses its white space; it must live as long as the value. Returns
- * TCALL_OK, or what is wrong with the text and, where at is not NULL, the
- * offset in *at. Names that stand twice in an object, however they are escaped,
- * are refused, and numbers beyond the range of double. It takes no memory: what
- * it costs to find the former grows with the square of the names of one object
- * from some 50 on (10,000: 50 ms on a PC). */
+ * bytes and live as long as the value. Returns TCALL_OK, or what is wrong with
+ * the text and, where at is not NULL, the offset in *at. Names that stand twice
+ * in an object, however they are escaped, are refused, and numbers beyond the
+ * range of double. It takes no memory: what it costs to find the former grows
+ * with the square of the names of one object from some 50 on (10,000: 50 ms on
+ * a PC). */
 TCALL_API int tcall_json_parse(tcall_json *out, char *text, size_t len,
                                size_t *at);
 

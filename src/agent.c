@@ -1,0 +1,692 @@
+#pragma once
+#include "agent.h"
+#include "hooks.c"
+#include "pick.c"
+#include "answer_feed.c"
+#include "records.c"
+#include "mend.c"
+
+/* ==========================================================================
+ * >>agent
+ *
+ * First what an agent is made of: is its desc complete, is there memory for
+ * it. Then the calls of an answer: they are run in batches, or, in a plan,
+ * answered by whoever made it. Each call gets one result, whatever becomes of
+ * the turn.
+ */
+
+#ifndef TOOLCALL_NO_AGENT
+
+enum {
+    TCALL_AGENT_UNSET_,   /* tcall_agent_init was not called, or refused */
+    TCALL_AGENT_IDLE_,    /* no turn */
+    TCALL_AGENT_OPEN_,    /* wait where a try failed, count the request */
+    TCALL_AGENT_CONNECT_, /* open the transport */
+    TCALL_AGENT_SEND_,    /* write the request */
+    TCALL_AGENT_READ_,    /* read the answer */
+    TCALL_AGENT_CALLS_,   /* run what it asks for, one call each step */
+    TCALL_AGENT_PLANNED_  /* calls wait for tcall_agent_result */
+};
+
+/* ---- is a desc complete, and is what it adds to requests allowed ---- */
+
+/* Members of the body that the library writes: it has no second ones. */
+static const char *const tcall_agent_own_members_[] = {
+    "model",       "messages",      "system",
+    "contents",    "input",         "instructions",
+    "tools",       "stream",        "systemInstruction",
+    "store",       "toolConfig",    "parallel_tool_calls",
+    "tool_choice", "stream_options"};
+
+static const char *tcall_agent_extra_problem_(tcall_block *block,
+                                              const char *extra)
+{
+    size_t i;
+    if (!extra)
+        return NULL;
+    if (!tcall_is_object_text_(tcall_str_of(extra)))
+        return "extra must be the text of one JSON object";
+    for (i = 0; i < TCALL_ARRAY_LEN(tcall_agent_own_members_); i++)
+        if (tcall_text_get_(tcall_text_space_(extra),
+                            tcall_agent_own_members_[i]))
+            return "extra holds a member that each request has already";
+    if (tcall_has_key_twice_(block, tcall_str_of(extra)))
+        return "extra holds a member twice: leave one out";
+    return NULL;
+}
+
+/* Names of headers are the same in capitals. */
+static bool tcall_agent_same_name_(const char *name, const char *other)
+{
+    while (*name && tcall_to_lower_(*name) == tcall_to_lower_(*other))
+        name++, other++;
+    return tcall_to_lower_(*name) == tcall_to_lower_(*other);
+}
+
+/* Can it stand in a header? A line break would begin another one. */
+static bool tcall_agent_is_value_(const char *text)
+{
+    for (; text && *text; text++)
+        if ((unsigned char)*text < ' ' || *text == 0x7F)
+            return false;
+    return true;
+}
+
+/* Does the user add a header of this name? */
+static bool tcall_agent_adds_header_(const tcall_agent_desc *desc,
+                                     const char *name)
+{
+    size_t i;
+    for (i = 0; name && i < desc->header_count; i++)
+        if (tcall_agent_same_name_(desc->headers[i].name, name))
+            return true;
+    return false;
+}
+
+static const char *tcall_agent_headers_problem_(const tcall_agent_desc *desc)
+{
+    size_t i;
+    if (desc->header_count > TCALL_AGENT_HEADERS)
+        return "headers are too many: at most TCALL_AGENT_HEADERS";
+    for (i = 0; i < desc->header_count; i++) {
+        const tcall_header *header = &desc->headers[i];
+        if (!header->name || !tcall_name_fits_(header->name, ".", 64, false))
+            return "a header's name must be letters, digits, '-', '_' or '.'";
+        if (!tcall_agent_is_value_(header->value) ||
+            !tcall_agent_is_value_(header->secret))
+            return "a header's value must not hold control characters";
+    }
+    if (tcall_agent_adds_header_(desc, "Content-Type") ||
+        tcall_agent_adds_header_(desc, "Content-Length") ||
+        tcall_agent_adds_header_(desc, "Transfer-Encoding") ||
+        tcall_agent_adds_header_(desc, "Host"))
+        return "headers hold one that each request has already";
+    if (desc->key && tcall_agent_adds_header_(desc, desc->provider->key_header))
+        return "headers hold the one that carries the key: leave one out";
+    return NULL;
+}
+
+/* Returns what is wrong with what the user adds to requests, or NULL. */
+TCALL_SHARED_ const char *
+tcall_agent_added_problem_(const tcall_agent_desc *desc)
+{
+    const char *problem =
+        tcall_agent_extra_problem_(&desc->tc->block, desc->extra);
+    return problem ? problem : tcall_agent_headers_problem_(desc);
+}
+
+/* Returns what desc lacks, as a sentence, or NULL. */
+static const char *tcall_agent_problem_(const tcall_agent_desc *desc)
+{
+    const tcall_transport *transport = &desc->transport;
+    if (!desc->tc)
+        return "tc is missing: set a tcall up with tcall_init and name it";
+    if (tcall_usable_(desc->tc) < 0)
+        return desc->tc->problem ? desc->tc->problem
+                                 : "tc cannot be used: tcall_init was not "
+                                   "called, or it failed";
+    if (!desc->provider)
+        return "provider is missing: name one, such as &tcall_openai";
+    if (!desc->model || !*desc->model)
+        return "model is missing: give the name that the provider knows";
+    if (!desc->provider->write || !desc->provider->answer)
+        return "provider is empty: name one, such as &tcall_openai";
+    if (!desc->path && !desc->provider->path)
+        return "path is missing: this provider has none of its own";
+    if (!transport->open || !transport->write || !transport->read ||
+        !transport->close)
+        return "transport is incomplete: open, write, read and close are "
+               "required";
+    if (desc->pick_opts && !desc->pick)
+        return "pick_opts needs a function that picks: set pick to tcall_pick";
+    if (desc->max_ms && !transport->now_ms)
+        return "max_ms needs a clock: set transport.now_ms";
+    return tcall_agent_added_problem_(desc);
+}
+
+/* A number below zero is no limit anybody meant: it counts as zero does. */
+static void tcall_agent_defaults_(tcall_agent_desc *desc)
+{
+    const tcall_provider *provider = desc->provider;
+    if (!desc->io_size)
+        desc->io_size = 512;
+    if (desc->max_rounds <= 0)
+        desc->max_rounds = 8;
+    if (desc->max_calls <= 0)
+        desc->max_calls = 32;
+    if (desc->max_tries <= 0)
+        desc->max_tries = 3;
+    if (!desc->max_wait_ms)
+        desc->max_wait_ms = 60000;
+    if (!desc->path)
+        desc->path = desc->stream && provider->stream_path
+                         ? provider->stream_path
+                         : provider->path;
+}
+
+/* ---- set up ---- */
+
+/* Is the agent at work, or its registry? Who is called then only looks. */
+TCALL_SHARED_ bool tcall_agent_busy_(const tcall_agent *agent)
+{
+    return agent->state != TCALL_AGENT_UNSET_ && tcall_is_busy_(agent->desc.tc);
+}
+
+/* Returns the bytes of the offer of a turn: a bit for each row. */
+static size_t tcall_agent_offer_size_(const tcall_desc *desc)
+{
+    size_t rows = desc->rows ? desc->row_count : desc->tool_count;
+    return tcall_round_up_(rows / 8 + 1);
+}
+
+/* Returns the bytes of a path that has to name the model; 0 of any other. */
+static size_t tcall_agent_path_size_(const tcall_agent_desc *desc)
+{
+    const char *hole = strchr(desc->path, '{');
+    const char *rest = hole ? strchr(hole, '}') : NULL;
+    return rest ? (size_t)(hole - desc->path) + strlen(desc->model) +
+                      strlen(rest)
+                : 0;
+}
+
+/* Returns the bytes that an agent takes for as long as it lives. */
+static size_t tcall_agent_size_(const tcall_desc *desc, size_t io_size)
+{
+    return tcall_agent_offer_size_(desc) +
+           tcall_round_up_(sizeof(tcall_reader)) +
+           tcall_round_up_(sizeof(tcall_call)) + tcall_round_up_(io_size);
+}
+
+size_t tcall_agent_need(const tcall_desc *desc, const tcall_agent_desc *agent,
+                        size_t bytes)
+{
+    size_t need = tcall_need(desc, bytes);
+    tcall_agent_desc made = *agent;
+    if (!need || !agent->provider || !agent->model)
+        return 0;
+    tcall_agent_defaults_(&made);
+    if (made.parallel > 1) /* calls hold what they need at the same time */
+        need += 2 * bytes;
+    return need + tcall_agent_size_(desc, made.io_size) +
+           tcall_round_up_(tcall_agent_path_size_(&made));
+}
+
+/* Was it set up, in a registry that was not set up anew? Memory that was not
+ * set up yet does not point to itself. */
+TCALL_NOINLINE_ static bool tcall_agent_lives_(tcall_agent *agent)
+{
+    return agent->self == agent && agent->desc.tc->agent == agent;
+}
+
+int tcall_agent_init(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const char *problem = tcall_agent_problem_(desc);
+    tcall *tc = desc->tc;
+    size_t size;
+    if (!problem && tc->offer)
+        problem = "tc has an agent already: each needs one of its own";
+    if (!problem && tcall_is_busy_(tc))
+        problem = "tc is at work: call this when it is not";
+    if (!problem || !tcall_agent_lives_(agent))
+        memset(agent, 0, sizeof *agent);
+    agent->problem = problem;
+    if (problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    tcall_agent_defaults_(&agent->desc);
+    agent->random = desc->seed;
+    size = tcall_agent_size_(&tc->desc, agent->desc.io_size);
+    if (size < agent->desc.io_size || !tcall_block_room_(&tc->block, size)) {
+        tcall_block_note_(&tc->block, tc->block.low + size +
+                                          tcall_call_room_(&tc->desc, 0));
+        return TCALL_E_MEMORY;
+    }
+    tc->offer =
+        (uint8_t *)tcall_table_(tc, 1, tcall_agent_offer_size_(&tc->desc));
+    agent->reader = (tcall_reader *)tcall_table_(tc, 1, sizeof *agent->reader);
+    agent->call = (tcall_call *)tcall_table_(tc, 1, sizeof *agent->call);
+    agent->io = (char *)tcall_table_(tc, 1, agent->desc.io_size);
+    /* The conversation grows at the end of what is used, so it comes last. */
+    tcall_chat_init(&agent->chat, &tc->block);
+    tc->key = desc->key;
+    tc->agent = agent->self = agent;
+    agent->state = TCALL_AGENT_IDLE_;
+    return TCALL_OK;
+}
+
+int tcall_agent_use(tcall_agent *agent, const tcall_agent_desc *desc)
+{
+    const tcall_agent_desc before = agent->desc;
+    if (agent->state != TCALL_AGENT_IDLE_ || tcall_agent_busy_(agent))
+        return TCALL_E_USAGE;
+    agent->problem = desc->tc == before.tc
+                         ? tcall_agent_problem_(desc)
+                         : "tc must be that of tcall_agent_init";
+    if (agent->problem)
+        return TCALL_E_USAGE;
+    agent->desc = *desc;
+    agent->desc.io_size = before.io_size;
+    tcall_agent_defaults_(&agent->desc);
+    if (!tcall_block_room_(&desc->tc->block,
+                           tcall_agent_path_size_(&agent->desc))) {
+        agent->desc = before;
+        return TCALL_E_MEMORY;
+    }
+    agent->chat.counted.at = 0; /* its instructions come before */
+    desc->tc->key = desc->key;
+    if (desc->pick_opts != before.pick_opts || desc->pick != before.pick)
+        agent->picked = false;
+    return TCALL_OK;
+}
+
+/* ---- limits and events ---- */
+
+/* Without a clock no time ever passes: limits were refused at the start, and
+ * nothing is sent again. */
+TCALL_SHARED_ uint32_t tcall_agent_now_(const tcall_agent *agent)
+{
+    const tcall_transport *transport = &agent->desc.transport;
+    return transport->now_ms ? transport->now_ms(transport->user) : 0;
+}
+
+/* Returns why no further round may begin, or TCALL_OK. */
+TCALL_SHARED_ int tcall_agent_over_(const tcall_agent *agent)
+{
+    const tcall_agent_desc *desc = &agent->desc;
+    if (agent->cancelled)
+        return TCALL_E_CANCELLED;
+    if (desc->max_ms &&
+        tcall_agent_now_(agent) - agent->turn.started >= desc->max_ms)
+        return TCALL_E_TIMEOUT;
+    if (desc->max_turn_tokens && agent->turn.tokens >= desc->max_turn_tokens)
+        return TCALL_E_LIMIT;
+    return TCALL_OK;
+}
+
+/* After a lack of memory: says how large the block has to be for what comes
+ * next, too: a quarter of it free, and room for calls as for what was said and
+ * so many bytes more. */
+TCALL_SHARED_ void tcall_agent_spare_(tcall_agent *agent, size_t more)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    size_t start = agent->chat.start, said = block->low - start + more;
+    tcall_block_note_(block, block->need + (block->need - start) / 3);
+    tcall_block_note_(block,
+                      start + tcall_call_room_(&agent->desc.tc->desc, said));
+}
+
+/* ---- the calls of the last answer ---- */
+
+/* Finds a call by its number or, where that is < 0, by its id. Returns its
+ * number, or -1 if there is none. */
+static int tcall_agent_find_(const tcall_agent *agent, int number, tcall_str id,
+                             tcall_item *item)
+{
+    size_t at = agent->answer_at;
+    int i = 0;
+    for (; tcall_chat_next(&agent->chat, &at, item);
+         i += item->kind == TCALL_ITEM_CALL)
+        if (item->kind == TCALL_ITEM_CALL &&
+            (number < 0 ? tcall_str_eq(item->id, id) : i == number))
+            return i;
+    return -1;
+}
+
+/* Has the call a result? */
+TCALL_SHARED_ bool tcall_agent_answered_(const tcall_agent *agent, tcall_str id)
+{
+    return tcall_chat_answers_(&agent->chat, agent->answer_at, id);
+}
+
+/* Makes of the item what tcall_hydrate is given. Returns false if there is no
+ * such call. */
+TCALL_NOINLINE_ static bool tcall_agent_asked_(const tcall_agent *agent,
+                                               int number, tcall_call *call)
+{
+    tcall_item item;
+    memset(call, 0, sizeof *call);
+    if (tcall_agent_find_(agent, number, call->id, &item) < 0)
+        return false;
+    call->id = item.id;
+    call->name = item.name;
+    call->arguments = item.text;
+    call->incomplete = item.error;
+    call->provider = agent->desc.provider->name;
+    call->by_model = true;
+    call->turn = &agent->turn;
+    call->turn_id = agent->turn.id;
+    call->round = agent->turn.rounds;
+    call->position = (uint16_t)(number + 1);
+    return true;
+}
+
+/* Calls of an answer are in the conversation only until the next one begins. */
+int tcall_agent_call(tcall_agent *agent, int index, tcall_call *call)
+{
+    int result;
+    if (agent->state < TCALL_AGENT_CALLS_ || tcall_agent_busy_(agent) ||
+        index < 0 || !tcall_agent_asked_(agent, index, call))
+        return TCALL_E_USAGE;
+    result = tcall_hydrate(agent->desc.tc, call);
+    if (result == TCALL_E_MEMORY && agent->turn.plan)
+        tcall_agent_spare_(agent, 0);
+    return result;
+}
+
+/* ---- their results ---- */
+
+/* Is it the MIME type of an image? */
+TCALL_SHARED_ bool tcall_is_image_type_(const char *type)
+{
+    const char *at = type;
+    if (!type || strncmp(type, "image/", 6) != 0)
+        return false;
+    for (at += 6; *at > ' ' && *at < 0x7F && !strchr("\"\\<>;,", *at); at++)
+        ;
+    return at > type + 6 && !*at;
+}
+
+/* Adds an image to the conversation: of the result with this id, or of the
+ * user. */
+TCALL_SHARED_ int tcall_agent_add_image_(tcall_agent *agent, tcall_str id,
+                                         const char *type, tcall_str bytes)
+{
+    const tcall_item item =
+        tcall_item_of_(TCALL_ITEM_IMAGE, id, tcall_str_of(type), bytes);
+    return tcall_chat_add(&agent->chat, &item);
+}
+
+/* The model sees the images that a tool has attached, in that order: they are a
+ * list with the latest first. What else there is, is for programs. */
+static int tcall_agent_add_attached_(tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_attachment *done = NULL, *next;
+    int error = TCALL_OK;
+    while (error == TCALL_OK && done != call->cx.result.attached) {
+        for (next = call->cx.result.attached; next->next != done;)
+            next = next->next;
+        done = next;
+        if (tcall_is_image_type_(done->type) && done->bytes.len)
+            error = tcall_agent_add_image_(agent, call->id, done->type,
+                                           done->bytes);
+    }
+    return error;
+}
+
+/* Results stand in the order of their calls, whichever of these ended first:
+ * moves what was added last, from this place on, before those of later calls.
+ */
+static void tcall_agent_place_(tcall_agent *agent, int number, size_t from)
+{
+    char *first = agent->chat.block->base + agent->chat.start;
+    size_t at = agent->answer_at, next = at;
+    tcall_item item, call;
+    for (; at < from; at = next) {
+        tcall_chat_next(&agent->chat, &next, &item);
+        if (item.kind == TCALL_ITEM_RESULT &&
+            tcall_agent_find_(agent, -1, item.id, &call) > number)
+            break;
+    }
+    if (at < from)
+        tcall_rotate_(first + at, first + from,
+                      tcall_block_gap_(agent->chat.block));
+}
+
+/* Adds what came of a call to the conversation. A result belongs to its call by
+ * the id; the name is for providers that want it once more. */
+static int tcall_agent_deliver_(tcall_agent *agent, const tcall_call *call,
+                                tcall_str text, int failed)
+{
+    tcall_item item =
+        tcall_item_of_(TCALL_ITEM_RESULT, call->id, call->name, text);
+    const size_t from = agent->chat.block->low - agent->chat.start;
+    int error;
+    item.error = failed;
+    error = tcall_chat_add(&agent->chat, &item);
+    if (error == TCALL_OK && call->is_agents)
+        error = tcall_agent_add_attached_(agent, call);
+    if (error < 0)
+        return error;
+    tcall_agent_place_(agent, call->position - 1, from);
+    agent->call_at++;
+    return TCALL_OK;
+}
+
+/* All calls have their results, so that nothing refers to them any more: the
+ * next round may begin. */
+static void tcall_agent_complete_(tcall_agent *agent)
+{
+    tcall_chat_mend_(&agent->chat, agent->answer_at,
+                     agent->desc.tc->desc.lenient);
+    agent->state = TCALL_AGENT_OPEN_;
+}
+
+int tcall_agent_result(tcall_agent *agent, const tcall_call *call,
+                       tcall_str text, bool error)
+{
+    tcall_item asked;
+    int result;
+    if (agent->state != TCALL_AGENT_PLANNED_ || tcall_agent_busy_(agent) ||
+        call->turn_id != agent->turn.id || call->round != agent->turn.rounds ||
+        tcall_agent_find_(agent, -1, call->id, &asked) != call->position - 1 ||
+        tcall_agent_answered_(agent, call->id))
+        return TCALL_E_USAGE;
+    result = tcall_agent_deliver_(agent, call, text,
+                                  error ? TCALL_E_FAILED : TCALL_OK);
+    if (result < 0)
+        tcall_agent_spare_(agent, 0);
+    else if (agent->call_at == agent->answer.calls)
+        tcall_agent_complete_(agent);
+    return result;
+}
+
+/* ---- running them ---- */
+
+/* Takes room for calls that may be under way at the same time: in the block, or
+ * for one that of the agent. Returns how many. */
+static int tcall_agent_batch_room_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int count = agent->answer.calls - agent->call_at;
+    if (agent->desc.parallel < count)
+        count = agent->desc.parallel;
+    agent->batch_mark = tcall_block_mark_(block);
+    agent->batch = NULL;
+    if (count > 1 && agent->batch_mark)
+        agent->batch = (tcall_call *)tcall_block_take_(
+            block, (size_t)count * sizeof *agent->batch);
+    if (agent->batch)
+        return count;
+    agent->batch = agent->call;
+    return 1;
+}
+
+/* Takes up the calls that come next, as many as may be under way. */
+TCALL_NOINLINE_ static void tcall_agent_batch_(tcall_agent *agent)
+{
+    tcall *tc = agent->desc.tc;
+    const size_t need = tc->block.need;
+    int room = tcall_agent_batch_room_(agent), number, error;
+    agent->current = -1;
+    agent->waiting = 0;
+    for (number = 0; agent->batch_count < room; number++) {
+        tcall_call *call = &agent->batch[agent->batch_count];
+        if (!tcall_agent_asked_(agent, number, call))
+            break;
+        if (tcall_agent_answered_(agent, call->id))
+            continue;
+        tc->breaker = tcall_breaker_;
+        call->loops = agent->desc.allow_repeat ? NULL : &agent->loops;
+        error = tcall_hydrate(tc, call);
+        /* One that has no memory beside others waits until those before it are
+         * done. */
+        if (error == TCALL_E_MEMORY && agent->batch_count > 0) {
+            tcall_let_go_(tc, call);
+            tc->block.need = need;
+            break;
+        }
+        /* It still gets a result, which says that the limit is reached. */
+        if (++agent->turn.calls > agent->desc.max_calls || agent->last_round ||
+            (agent->desc.no_parallel && number > 0))
+            tcall_cancel(call, TCALL_E_LIMIT);
+        call->is_agents = true;
+        agent->batch_count++;
+    }
+}
+
+/* Ends the batch, whatever becomes of the turn: calls that are under way come
+ * to their end, and what they hold is released. */
+TCALL_NOINLINE_ TCALL_SHARED_ void tcall_agent_batch_end_(tcall_agent *agent)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    int i;
+    for (i = 0; i < agent->batch_count; i++) {
+        tcall_call *call = &agent->batch[i];
+        if (call->cx.end)
+            call->cx.end(call);
+        tcall_block_release_(block, call->mark);
+    }
+    tcall_block_release_(block, agent->batch_mark);
+    agent->batch_mark = 0;
+    agent->batch_count = 0;
+}
+
+/* Returns TCALL_E_MEMORY where the call failed because the block is too small,
+ * or its result could not be told: half of one would mislead the model. */
+static int tcall_agent_lacks_(tcall_agent *agent, const tcall_call *call,
+                              size_t head)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    const bool noticed = call->error >= 0 && agent->out.fill;
+    size_t wanted = call->cx.wanted;
+    if (wanted && !noticed) /* a quarter of the room is for the call */
+        tcall_block_note_(block, block->low + block->high + head + wanted +
+                                     wanted / 3 + 8);
+    else if (call->error != TCALL_E_MEMORY || block->need <= block->size)
+        return TCALL_OK;
+    if (wanted < agent->out.len)
+        wanted = agent->out.len;
+    tcall_agent_spare_(agent, (size_t)agent->batch_count * (head + wanted));
+    return TCALL_E_MEMORY;
+}
+
+/* Lets a call go on. Its result is written where the item will lie, in three
+ * quarters of the room that is free: the rest is for the call itself. Nobody
+ * else may take that until the call has ended, or waits. */
+TCALL_NOINLINE_ static int tcall_agent_turn_(tcall_agent *agent,
+                                             tcall_call *call)
+{
+    tcall_block *block = &agent->desc.tc->block;
+    const size_t head = TCALL_HEAD_ + call->id.len + call->name.len;
+    const size_t need = block->need, lent = block->lent;
+    tcall_writer *out = &agent->out;
+    size_t room;
+    int result;
+    if (!tcall_block_room_(block, head))
+        return TCALL_E_MEMORY;
+    room = tcall_block_free_(block) - head;
+    room -= room / 4;
+    tcall_writer_init(out, tcall_block_gap_(block) + head, room);
+    block->need = 0;
+    tcall_block_lend_(block, head + room);
+    result = tcall_invoke(agent->desc.tc, call, out);
+    tcall_block_unlend_(block, lent);
+    call->cx.wait_began = tcall_agent_now_(agent);
+    if (block->need) /* so large that a quarter of it is what the call lacks */
+        block->need += 3 * (block->need - block->size);
+    tcall_block_note_(block, need);
+    if (tcall_waits_(result))
+        return result;
+    result = tcall_agent_lacks_(agent, call, head);
+    return result < 0 ? result
+                      : tcall_agent_deliver_(agent, call,
+                                             tcall_slice_(out->buf, out->fill),
+                                             call->error);
+}
+
+/* Returns the milliseconds until a call wants to go on. */
+static uint32_t tcall_agent_left_(const tcall_agent *agent,
+                                  const tcall_call *call)
+{
+    uint32_t spent = tcall_agent_now_(agent) - call->cx.wait_began;
+    uint32_t ms = call->cx.wait.ms;
+    if (ms == TCALL_WAIT_NEVER)
+        return ms;
+    return ms > spent ? ms - spent : 0;
+}
+
+/* Does the call go on now? One that only waits for a time is left alone until
+ * then: the agent may be called more often than it has to. Nobody knows when a
+ * verdict is there. */
+static bool tcall_agent_due_(const tcall_agent *agent, const tcall_call *call)
+{
+    const tcall_ctx *cx = &call->cx;
+    return !cx->state || cx->stop < 0 || cx->asks || cx->wait.count ||
+           !agent->desc.transport.now_ms || tcall_agent_left_(agent, call) == 0;
+}
+
+/* Lets the next call of the batch go on, if it is due. Where the turn is over
+ * it is told so, and still gets its result: each call must have one. */
+static int tcall_agent_next_(tcall_agent *agent, int over)
+{
+    tcall_call *call;
+    do {
+        agent->current = (agent->current + 1) % agent->batch_count;
+        call = &agent->batch[agent->current];
+    } while (call->cx.state == TCALL_DONE_);
+    if (over < 0)
+        tcall_cancel(call, over);
+    return tcall_agent_due_(agent, call) ? tcall_agent_turn_(agent, call)
+                                         : TCALL_E_AGAIN;
+}
+
+/* Returns TCALL_OK where all calls of the batch have ended. Only where all that
+ * have not wait, so does the turn: for approval where all of them do that. */
+static int tcall_agent_await_(tcall_agent *agent)
+{
+    tcall_wait all = agent->wait;
+    int open = 0, asking = 0, i;
+    for (i = 0; i < agent->batch_count; i++) {
+        const tcall_call *call = &agent->batch[i];
+        tcall_wait wait = call->cx.wait;
+        if (call->cx.state == TCALL_DONE_)
+            continue;
+        open++;
+        asking += call->cx.asks;
+        wait.ms = tcall_agent_left_(agent, call);
+        tcall_wait_merge(&all, &wait);
+    }
+    if (agent->waiting < open)
+        return TCALL_E_AGAIN;
+    agent->waiting = 0;
+    agent->wait = all;
+    if (open == 0)
+        return TCALL_OK;
+    return asking == open ? TCALL_E_APPROVAL : TCALL_E_AGAIN;
+}
+
+/* Runs one call for a while; after the last one the next round begins. */
+TCALL_NOINLINE_ static int tcall_agent_run_calls_(tcall_agent *agent)
+{
+    int over = tcall_agent_over_(agent), result;
+    if (!agent->batch_count)
+        tcall_agent_batch_(agent);
+    if (agent->batch_count) {
+        result = tcall_agent_next_(agent, over);
+        if (result < 0 && !tcall_waits_(result))
+            return result;
+        agent->waiting = result < 0 ? agent->waiting + 1 : 0;
+        result = tcall_agent_await_(agent);
+        if (result < 0)
+            return result;
+    }
+    tcall_agent_batch_end_(agent);
+    if (agent->call_at < agent->answer.calls)
+        return TCALL_E_AGAIN;
+    tcall_agent_complete_(agent);
+    if (over == TCALL_OK)
+        over = agent->last_round ? TCALL_E_LIMIT : TCALL_E_AGAIN;
+    return over;
+}
+
+#endif /* TOOLCALL_NO_AGENT */
